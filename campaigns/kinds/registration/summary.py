@@ -235,20 +235,6 @@ class Registrations:
             f"None of {self.hosts} hosts registered ({counts}). The first: {self.first_message()}"
         )
 
-    def unanswered_seconds(self) -> float:
-        """Return how long the longest host that gave up without an answer had waited; 0 without any."""
-        waited = (
-            total / 1e6
-            for total, status, failure in zip(
-                self._column("total_us"),
-                self._column("status"),
-                self._column("failure"),
-                strict=True,
-            )
-            if failure and not status
-        )
-        return max(waited, default=0.0)
-
     def refused_as_gone(self) -> dict[str, str]:
         """Return the hosts for which the server said, after it had made them, that they are not there: messages by uuid."""
         return {
@@ -360,3 +346,18 @@ def registrations(
         limit_seconds=limit_seconds,
         retried=retried,
     )
+
+
+def unanswered_seconds(columns: Columns) -> float:
+    """Return how long the longest host that gave up without an answer had waited; 0 without any."""
+    waited = (
+        total / 1e6
+        for total, status, failure in zip(
+            columns.get("total_us", ()),
+            columns.get("status", ()),
+            columns.get("failure", ()),
+            strict=True,
+        )
+        if failure and not status
+    )
+    return max(waited, default=0.0)

@@ -412,12 +412,35 @@ def test_hosts_that_the_server_registers_after_the_end_of_a_cancelled_run_are_re
     assert re.search(r"clean-up: 4 hosts removed, 4 of them appeared up to \d", place.lines[-1])
 
 
-def cancelled_with_all_under_way(place, simulator, values):
+def test_hosts_whose_retry_was_under_way_are_removed_too(place, simulator, monkeypatch):
+    simulator.behave(fault="unavailable", fault_on="^POST /rhsm/consumers")
+    values = parameters(hosts=2, retry_rounds=1, retry_hosts=2)
+    place.reset(values)
+    again = requests.again
+
+    def again_and_held(*arguments):
+        simulator.behave(fault="", commit_seconds=3600.0)
+        return again(*arguments)
+
+    monkeypatch.setattr(register_running, "again", again_and_held)
+    cancelled_with_all_under_way(place, simulator, values, hosts=2, hold=False)
+    simulator.behave(commit_seconds=0.0)
+    committing = threading.Thread(target=commit_after_two_looks, args=(simulator,))
+    committing.start()
+    place.clean_up(values)
+    committing.join()
+
+    assert simulator.told()["hosts"] == simulator.told()["consumers"] == 0
+    assert "2 of them appeared up to" in place.lines[-1]
+
+
+def cancelled_with_all_under_way(place, simulator, values, hosts=4, hold=True):
     def cancel():
-        assert until(lambda: simulator.told()["committing"] == 4)
+        assert until(lambda: simulator.told()["committing"] == hosts)
         place.cancelled.set()
 
-    simulator.behave(commit_seconds=3600.0)
+    if hold:
+        simulator.behave(commit_seconds=3600.0)
     cancelling = threading.Thread(target=cancel)
     cancelling.start()
     with pytest.raises(Cancelled):
