@@ -3,7 +3,8 @@
 A closed channel does not end a process without a terminal. So the command is started by a *guard*, a script of POSIX sh on
 that machine, whose standard input is its lifeline: a byte every few seconds. When it is closed, or none came for LEASE_SECONDS,
 the guard kills the session of the command and every process with its mark, and removes its directory. A cancel sends the same
-over a second channel, too. The machine needs sh, setsid, and GNU's or BusyBox's coreutils and grep.
+over a second channel, too. A login shell may print a greeting before: what a command prints begins after a line with a random
+number. The machine needs sh, setsid, and GNU's or BusyBox's coreutils and grep.
 """
 
 import asyncio
@@ -11,21 +12,38 @@ import shlex
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import isfinite
 from time import monotonic
 from typing import Any
 
 import asyncssh
 
-from campaigns.kinds.programs.commands import MARK, MARKER_BYTES, OUTPUT, TIME, Command, Ran
+from campaigns.kinds.programs.commands import (
+    MARK,
+    MARKER_BYTES,
+    OUTPUT,
+    TIME,
+    Command,
+    Ran,
+    new_marker,
+    tail,
+)
 from campaigns.kit.network import Rules
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
-from campaigns.kit.ssh.commands import connect, leave, within
+from campaigns.kit.ssh.commands import connect, leave, opened, within
+from campaigns.kit.ssh.stream import output_of
 
 BEAT_SECONDS = 5.0
 LEASE_SECONDS = 30
 KILL_SECONDS = 1.5
 SHORT_SECONDS = 30.0
+START_SECONDS = 30.0
+"""Seconds in which the login shell of the user starts the guard, and the guard the command."""
+SAME_SECONDS = 0.1
+"""Two clocks of a machine that differ by more over a command: the time of day was set meanwhile."""
 CHUNK = 1 << 16
+GREETING_BYTES = 1 << 16
+"""The most that a login shell may print before a command."""
 ROOT = "/tmp"  # noqa: S108 - the directory in it has a random name, and only its owner enters it
 NAME = "perfdash-program-"
 """Begins the name of a directory; the marker of its command follows. Nothing else of perfdash has such a name."""
@@ -34,7 +52,11 @@ MARKER_LETTERS = 2 * MARKER_BYTES
 NOT_POSSIBLE = 125
 """The exit status of the guard where it could not begin; its message begins with SAYS."""
 MOST_SIGNAL = 64
+START_MINUTES = 10
+"""A directory without the number of its guard is left alone for so long: its guard may be about to write it."""
 SAYS = "perfdash: "
+BEGINS = "perfdash begins "
+"""Begins the line before what a command prints; a random number follows."""
 
 SWEEP = f"""
 sweep() {{
@@ -46,22 +68,24 @@ sweep() {{
 GUARD = f"""{SWEEP}
 dir=$1 mark=$2 memory=$3 scratch=$4 lease=$5; shift 5
 umask 077
-no() {{ echo "{SAYS}$*" >&2; exit {NOT_POSSIBLE}; }}
+no() {{ rm -rf -- "$dir" ${{scratch:+"$scratch"}}; echo "{SAYS}$*" >&2; exit {NOT_POSSIBLE}; }}
 for tool in setsid timeout base64 head grep date; do
   command -v "$tool" >/dev/null || no "this machine has no program $tool, which the start of a command needs"
 done
-mkdir "$dir" "$dir/work" "$dir/secrets" || no "the directory $dir cannot be made"
-echo $$ >"$dir/guard" || no "the directory $dir cannot be written"
-[ -z "$scratch" ] || mkdir "$scratch" || {{ rm -rf -- "$dir"; no "the directory $scratch cannot be made"; }}
+why=$(mkdir "$dir" "$dir/work" "$dir/secrets" 2>&1) || no "the directory $dir cannot be made: $why"
+why=$({{ echo $$ | cat >"$dir/guard"; }} 2>&1) || no "the directory $dir cannot be written: $why"
+[ -z "$scratch" ] || why=$(mkdir "$scratch" 2>&1) || no "the directory $scratch cannot be made: $why"
 while IFS=' ' read -r name text && [ "$name" != . ]; do
-  printf %s "$text" | base64 -d >"$dir/secrets/$name" || no "the file of a secret cannot be written"
+  why=$({{ printf %s "$text" | base64 -d >"$dir/secrets/$name"; }} 2>&1) || no "the file of a secret cannot be written: $why"
 done
-command -v "$1" >/dev/null || {{ rm -rf -- "$dir" ${{scratch:+"$scratch"}}; no "there is no program $1 for this user"; }}
+command -v "$1" >/dev/null || no "there is no program $1 for this user"
 exec 3<&0 </dev/null
 cd "$dir/work" || no "the directory $dir/work cannot be entered"
 [ "$memory" = 0 ] || ulimit -d "$memory" || no "the limit of memory cannot be set"
 killed=$(grep '^oom_kill ' /proc/vmstat)
 times >"$dir/before"
+echo "{BEGINS}$mark"; echo "{BEGINS}$mark" >&2
+read -r first rest </proc/uptime
 began=$(date +%s.%N)
 env "{MARK}=$mark" "HOME=$dir/work" "TMPDIR=$dir/work" setsid "$@" 3<&- &
 pid=$!
@@ -73,12 +97,13 @@ exec >/dev/null 2>&1
 watch=$!
 wait "$pid"; status=$?
 ended=$(date +%s.%N)
+read -r last rest </proc/uptime
 times >"$dir/after"
 kill "$watch"
 kill -9 -- "-$pid"; sweep "$mark"
 [ ! -e "$dir/lost" ] || {{ sweep "$mark"; rm -rf -- "$dir" ${{scratch:+"$scratch"}}; exit {NOT_POSSIBLE}; }}
 [ "$killed" = "$(grep '^oom_kill ' /proc/vmstat)" ]; same=$?
-{{ echo "$status $began $ended $same"; cat "$dir/before" "$dir/after"; }} >"$dir/ended"
+{{ echo "$status $began $ended $first $last $same"; cat "$dir/before" "$dir/after"; }} >"$dir/ended"
 exit "$status"
 """
 KILL = f"""{SWEEP}
@@ -90,7 +115,8 @@ stale() {{
   mark=${{1##*/{NAME}}} home={ROOT}/{NAME}${{1##*/{NAME}}}
   case $mark in *[!0-9a-f]*) return 1 ;; esac
   [ "${{#mark}}" = {MARKER_LETTERS} ] || return 1
-  [ -f "$home/guard" ] || {{ [ ! -e "$home" ]; return; }}
+  [ -e "$home" ] || return 0
+  [ -s "$home/guard" ] || {{ [ -n "$(find "$home" -prune -mmin +{START_MINUTES})" ]; return; }}
   read -r guard <"$home/guard" || return 1
   grep -qs "$mark" "/proc/$guard/cmdline" && return 1
   [ -e "$home/ended" ] && [ -z "$(find "$home/ended" -mmin +2)" ] && return 1
@@ -106,7 +132,7 @@ for root in "$@"; do for dir in "${{root%/}}/{NAME}"*; do stale "$dir" && echo "
 true
 """
 """Removes a directory only where its name is that of one, it belongs to this user, and the guard of that command is dead, by its
-file; a run of another installation on the same machine keeps its own. One in another root has no file: it is stale without
+file, or wrote none; a run of another installation on the same machine keeps its own. One in another root has no file: it is stale without
 the directory of its command, or with that.
 """
 
@@ -168,13 +194,26 @@ def ask(
     """Run a short command of perfdash's own, and return what it printed. Raise ActionFailed."""
     from campaigns.kit.ssh import commands
 
-    ran = commands.run(arguments, access, rules, check, seconds)
+    begins = f"{BEGINS}{new_marker()}"
+    after_it = ["sh", "-c", 'echo "$0"; exec "$@"', begins, *arguments]
+    ran = commands.run(after_it, access, rules, check, seconds)
+    greeting, begun, output = ran.output.partition(f"{begins}\n")
     if ran.exit_status:
-        text = (ran.errors or ran.output).strip()[-300:]
+        text = (ran.errors or output or greeting).strip()[-300:]
         raise ActionFailed(
             f"“{arguments[0]}” ended with exit code {ran.exit_status} on {access.host}: {text or 'no words'}"
         )
-    return ran.output
+    if not begun:
+        raise ActionFailed(_something_else(access, greeting))
+    return output
+
+
+def _something_else(access: SshAccess, printed: str) -> str:
+    text = tail(printed.encode())
+    return (
+        f"{access} accepted the login, but ran something else than the command of perfdash"
+        f"{f'. It printed: {text}' if text else ', which printed nothing'}. The user needs a login shell that runs commands."
+    )
 
 
 class _Remote:
@@ -190,6 +229,9 @@ class _Remote:
         self.command, self.access, self.rules, self.progress = command, access, rules, progress
         self.directory = directory_of(command)
         self.printed = {"output": bytearray(), "errors": bytearray()}
+        self.greetings = {"output": bytearray(), "errors": bytearray()}
+        """What came on each stream before the line that begins the output."""
+        self.begun = {"output": asyncio.Event(), "errors": asyncio.Event()}
         self.count = 0
         self.process: asyncssh.SSHClientProcess[bytes] | None = None
         self.too_much = asyncio.Event()
@@ -207,16 +249,16 @@ class _Remote:
             ) from error
         finally:
             if not finished:
-                with suppress(TimeoutError, OSError, asyncssh.Error):
-                    await asyncio.wait_for(self._end(connection), KILL_SECONDS)
+                await self._end(connection, KILL_SECONDS)
             await leave(connection)
         return ran
 
-    async def _end(self, connection: asyncssh.SSHClientConnection) -> None:
+    async def _end(self, connection: asyncssh.SSHClientConnection, seconds: float) -> None:
         """Cut the lifeline, which is quickest, and kill over a second channel, should the guard be gone."""
-        if self.process is not None:
-            self.process.stdin.write_eof()
-        await self._ask(connection, KILL)
+        with suppress(TimeoutError, OSError, asyncssh.Error, ActionFailed):
+            if self.process is not None:
+                self.process.stdin.write_eof()
+            await asyncio.wait_for(self._ask(connection, KILL), seconds)
 
     async def _go(self, connection: asyncssh.SSHClientConnection) -> Ran:
         command = self.command
@@ -228,46 +270,71 @@ class _Remote:
                 *command.arguments,
             ]
         )
-        begun = monotonic()
-        process = await connection.create_process(line, encoding=None)
+        asked = monotonic()
+        process = await opened(connection, line, self.access)
         self.process = process
-        beat = asyncio.ensure_future(self._beat(process, begun))
+        beat = asyncio.ensure_future(self._beat(process, asked))
         streams = [
             asyncio.ensure_future(self._drain(process.stdout, "output")),
             asyncio.ensure_future(self._drain(process.stderr, "errors")),
         ]
         over = asyncio.ensure_future(process.wait_closed())
         too_much = asyncio.ensure_future(self.too_much.wait())
-        ended_by = ""
+        started = asyncio.ensure_future(self._started())
+        in_time, ended_by = True, ""
         try:
-            await asyncio.wait(
-                {over, too_much}, timeout=command.seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await _first_of(over, too_much, started, seconds=START_SECONDS)
+            begun = monotonic()
+            if started.done() and not over.done():
+                await _first_of(over, too_much, seconds=command.seconds)
             if not over.done():
-                ended_by = OUTPUT if too_much.done() else TIME
-                await self._end(connection)
-                await asyncio.wait({over}, timeout=KILL_SECONDS)
+                in_time = too_much.done()
+                ended_by = OUTPUT if in_time else TIME
+                await self._end(connection, SHORT_SECONDS if started.done() else KILL_SECONDS)
+                await _first_of(over, seconds=KILL_SECONDS)
             await asyncio.wait(streams, timeout=KILL_SECONDS)
         finally:
-            for task in (beat, too_much, over, *streams):
+            for task in (beat, too_much, started, over, *streams):
                 task.cancel()
-        seconds = monotonic() - begun
+        if not ended_by:
+            _raise_what_broke(streams)
+        if not all(event.is_set() for event in self.begun.values()):
+            raise self._not_started(in_time=in_time)
         if ended_by:
-            return self._ran(None, seconds, ended_by=ended_by, signal=9)
-        errors = bytes(self.printed["errors"]).decode(errors="replace")
-        if process.exit_status == NOT_POSSIBLE and SAYS in errors:
-            raise NotStarted(errors.partition(SAYS)[2].strip() + ".")
-        return await self._closed(connection, seconds)
+            return self._ran(None, monotonic() - begun, ended_by=ended_by, signal=9)
+        return await self._closed(connection, monotonic() - asked)
+
+    async def _started(self) -> None:
+        for event in self.begun.values():
+            await event.wait()
+
+    def _not_started(self, *, in_time: bool) -> ActionFailed:
+        """Return why the guard did not start the command: it said so, or never ran."""
+        if not in_time:
+            return ActionFailed(
+                f"{self.access} accepted the login, but did not start the command within {START_SECONDS:g} s."
+            )
+        errors = bytes(self.greetings["errors"]).decode(errors="replace")
+        if SAYS in errors:
+            return NotStarted(" ".join(errors.partition(SAYS)[2].split()).rstrip(".") + ".")
+        printed = errors or bytes(self.greetings["output"]).decode(errors="replace")
+        return ActionFailed(_something_else(self.access, printed))
 
     async def _closed(self, connection: asyncssh.SSHClientConnection, seconds: float) -> Ran:
-        """Read how the command ended, and its files; remove its directory. seconds: as seen from here."""
+        """Read how the command ended, and its files; remove its directory. seconds: as seen from here, the start included."""
         notes = await self._read(connection, f"{self.directory}/ended", 10_000)
         if notes is None:
             raise ActionFailed(
                 f"The command was ended on {self.access.host} from outside, with its guard."
             )
-        first, *lines = notes.decode().splitlines()
-        status, began, ended, same = first.split()
+        try:
+            first, *lines = notes.decode().splitlines()
+            status, began, ended, first_up, last_up, same = first.split()
+            code = int(status)
+        except ValueError:
+            raise ActionFailed(
+                f"{self.access.host} has not written how the command ended: its disk with {ROOT} may be full."
+            ) from None
         files, cut = {}, []
         for name in self.command.files:
             content = await self._read(
@@ -278,11 +345,10 @@ class _Remote:
                 if len(content) > self.command.output_bytes:
                     cut.append(name)
         await self._ask(connection, KILL)
-        code = int(status)
         signalled = 128 < code <= 128 + MOST_SIGNAL  # a program may end with 255 by itself
         return self._ran(
             None if signalled else code,
-            _between(began, ended, seconds),
+            _between((began, ended), (first_up, last_up), seconds),
             signal=code - 128 if signalled else 0,
             out_of_memory=same != "0",
             cpu_seconds=_cpu_seconds(lines),
@@ -314,7 +380,19 @@ class _Remote:
                 await asyncio.sleep(0.5)
 
     async def _drain(self, stream: asyncssh.SSHReader[bytes], name: str) -> None:
+        begins = f"{BEGINS}{self.command.marker}\n".encode()
+        greeting = self.greetings[name]
         while data := await stream.read(CHUNK):
+            if not self.begun[name].is_set():
+                greeting += data
+                before, found, rest = bytes(greeting).partition(begins)
+                if not found:
+                    if len(greeting) > GREETING_BYTES:
+                        del greeting[GREETING_BYTES:]
+                        self.too_much.set()
+                    continue
+                greeting[:], data = before, rest
+                self.begun[name].set()
             room = self.command.output_bytes - self.count
             self.count += len(data)
             self.printed[name] += data[: max(0, room)]
@@ -324,16 +402,34 @@ class _Remote:
     async def _ask(self, connection: asyncssh.SSHClientConnection, script: str) -> None:
         own = (self.directory, self.command.marker, scratch_of(self.command))
         arguments = ["sh", "-c", script, "sh", *own]
-        await connection.run(shlex.join(arguments), encoding=None, timeout=SHORT_SECONDS)
+        await output_of(connection, shlex.join(arguments), SHORT_SECONDS, GREETING_BYTES)
 
     async def _read(
         self, connection: asyncssh.SSHClientConnection, path: str, most: int
     ) -> bytes | None:
         """Return the beginning of a file; None where there is no regular one."""
-        script = '[ -f "$1" ] && [ ! -L "$1" ] && exec head -c "$2" -- "$1"'
-        line = shlex.join(["sh", "-c", script, "sh", path, str(most)])
-        done = await connection.run(line, encoding=None, timeout=SHORT_SECONDS)
-        return bytes(done.stdout or b"") if done.exit_status == 0 else None  # type: ignore[arg-type]
+        begins = f"{BEGINS}{new_marker()}\n"
+        script = '[ -f "$1" ] && [ ! -L "$1" ] && printf %s "$3" && head -c "$2" -- "$1" && printf %s "$3"'
+        line = shlex.join(["sh", "-c", script, "sh", path, str(most), begins])
+        room = GREETING_BYTES + most + 2 * len(begins)
+        printed = await output_of(connection, line, SHORT_SECONDS, room)
+        _, begun, content = printed.partition(begins.encode())
+        if not begun:
+            return None
+        if not content.endswith(begins.encode()):
+            raise ActionFailed(f"{self.access.host} did not send the whole of {path}.")
+        return content.removesuffix(begins.encode())
+
+
+def _raise_what_broke(streams: Sequence["asyncio.Future[None]"]) -> None:
+    """Raise what ended the reading of a stream, if anything did."""
+    for stream in streams:
+        if stream.done() and not stream.cancelled():
+            stream.result()
+
+
+async def _first_of(*tasks: "asyncio.Future[Any]", seconds: float) -> None:
+    await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 
 def _with(environment: Any) -> list[str]:
@@ -343,11 +439,22 @@ def _with(environment: Any) -> list[str]:
     )
 
 
-def _between(began: str, ended: str, seconds: float) -> float:
-    """Return the seconds between two instants of `date +%s.%N`; those seen from here where it knows no fractions."""
+def _between(day: tuple[str, str], up: tuple[str, str], seconds: float) -> float:
+    """Return the seconds of a command. day: instants by `date +%s.%N`; up: by /proc/uptime; seconds: the most, as seen from here.
+
+    The time of day is finer, but may be set meanwhile; some machines know no fractions of it.
+    """
+    fine, steady = _difference(*day), _difference(*up)
+    if fine is not None and (steady is None or abs(fine - steady) <= SAME_SECONDS):
+        steady = fine
+    return seconds if steady is None or not 0 <= steady <= seconds else steady
+
+
+def _difference(first: str, last: str) -> float | None:
     with suppress(ValueError):
-        return max(0.0, float(ended) - float(began))
-    return seconds
+        difference = float(last) - float(first)
+        return difference if isfinite(difference) else None
+    return None
 
 
 def _cpu_seconds(lines: Sequence[str]) -> float | None:

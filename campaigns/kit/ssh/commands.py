@@ -20,6 +20,11 @@ from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
 from campaigns.kit.ssh.keys import fingerprint_of
 
 CONNECT_SECONDS = 15.0
+OPEN_SECONDS = 15.0
+"""Seconds in which a machine begins a command after the login."""
+SILENT_SECONDS = 10.0
+MOST_SILENT = 3
+"""A machine that answers none of so many questions, one after so many seconds of silence, is gone."""
 LOOK_SECONDS = 0.1
 LEAVE_SECONDS = 1.0
 KEPT_BYTES = 64 * 1024
@@ -109,7 +114,7 @@ async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) ->
     begun = monotonic()
     output, errors = Kept(), Kept()
     try:
-        process = await connection.create_process(command, encoding=None, stdin=asyncssh.DEVNULL)
+        process = await opened(connection, command, access, stdin=asyncssh.DEVNULL)
         streams = asyncio.gather(_drain(process.stdout, output), _drain(process.stderr, errors))
         try:
             await asyncio.wait_for(asyncio.gather(streams, process.wait_closed()), seconds)
@@ -131,6 +136,19 @@ async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) ->
         raise ActionFailed(f"The connection to {access} broke: {_why(error)}.") from error
     finally:
         await leave(connection)
+
+
+async def opened(
+    connection: asyncssh.SSHClientConnection, command: str, access: SshAccess, **options: Any
+) -> asyncssh.SSHClientProcess[bytes]:
+    """Begin a command whose streams are bytes. Raise ActionFailed where the machine begins none."""
+    begun = connection.create_process(command, encoding=None, **options)
+    try:
+        return await asyncio.wait_for(begun, OPEN_SECONDS)
+    except TimeoutError:
+        raise ActionFailed(
+            f"{access} accepted the login, but began no command within {OPEN_SECONDS:g} s."
+        ) from None
 
 
 async def _drain(stream: Any, stored: Kept) -> None:
@@ -180,6 +198,8 @@ async def connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnecti
                 x509_trusted_certs=None,
                 preferred_auth="publickey,password,keyboard-interactive",
                 login_timeout=CONNECT_SECONDS,
+                keepalive_interval=SILENT_SECONDS,
+                keepalive_count_max=MOST_SILENT,
             ),
             CONNECT_SECONDS,
         )

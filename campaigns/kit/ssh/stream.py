@@ -87,14 +87,17 @@ async def start(connection: Any, command: str) -> Channel:
 
 async def output_of(connection: Any, command: str, seconds: float, most: int) -> bytes:
     """Return the output of a short command, at most so many bytes. Raise ActionFailed where it does not end in time."""
-    process = await connection.create_process(command, encoding=None, stdin=asyncssh.DEVNULL)
-    data = b""
+    process, data = None, b""
     try:
         async with asyncio.timeout(seconds):
+            process = await connection.create_process(
+                command, encoding=None, stdin=asyncssh.DEVNULL
+            )
             while len(data) < most and (more := await process.stdout.read(CHUNK)):
                 data += more
     except TimeoutError:
         raise ActionFailed(f"A command did not end within {seconds:g} s.") from None
     finally:
-        process.close()
+        if process is not None:
+            process.close()
     return data[:most]

@@ -113,13 +113,14 @@ def within(password="a-long-password", host_key=None, port=0):  # noqa: S107
     try:
         yield Machine(found["server"].get_port(), USER, private(user_key), public(host_key))
     finally:
-        asyncio.run_coroutine_threadsafe(_stop(found["server"]), loop).result(10)
+        asyncio.run_coroutine_threadsafe(stop(found["server"]), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)
         loop.close()
 
 
-async def _stop(server):
+async def stop(server):
+    """Close a server, with all that it still does."""
     server.close()
     await server.wait_closed()
     others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -129,8 +130,11 @@ async def _stop(server):
 
 
 @contextmanager
-def openssh(directory: Path, search_path=""):
-    """OpenSSH's own sshd as the one who runs the tests. search_path: PATH of its commands, where it is another."""
+def openssh(directory: Path, search_path="", login_shell=""):
+    """OpenSSH's own sshd as the one who runs the tests. search_path: PATH of its commands, where it is another.
+
+    login_shell: a script that runs instead of each command, which it finds in SSH_ORIGINAL_COMMAND.
+    """
     host_key, user_key = new_key(), new_key()
     (directory / "host").write_text(private(host_key))
     (directory / "host").chmod(0o600)
@@ -144,6 +148,7 @@ def openssh(directory: Path, search_path=""):
         f"AuthorizedKeysFile {directory}/authorized\nPidFile {directory}/pid\n"
         "StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
         + (f"SetEnv PATH={search_path}\n" if search_path else "")
+        + (f"ForceCommand {login_shell}\n" if login_shell else "")
     )
     if os.getuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
