@@ -257,8 +257,9 @@ def test_every_file_that_the_image_takes_is_there():
         assert (ROOT / path).exists(), path
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(
+    "name", ["web", *(pytest.param(name, marks=pytest.mark.nightly) for name in OURS[1:])]
+)
 def test_a_service_starts_and_its_health_check_passes(machine, place, name):
     assert not machine.healthy(name)
 
