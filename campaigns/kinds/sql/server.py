@@ -281,8 +281,9 @@ RIGHTS = """
         'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files', 'pg_create_subscription')
       UNION ALL SELECT 4, proname::text FROM pg_proc, us WHERE NOT super AND has_function_privilege(session_user, pg_proc.oid, 'EXECUTE')
         AND pronamespace = 'pg_catalog'::regnamespace
-        AND proname IN ('pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'lo_import', 'lo_export')
-      UNION ALL SELECT 5, 'dblink' WHERE EXISTS (SELECT FROM pg_proc WHERE proname IN ('dblink', 'dblink_connect')
+        AND proname IN ('pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'pg_stat_file', 'lo_import', 'lo_export',
+          'pg_file_write', 'pg_file_rename', 'pg_file_unlink')
+      UNION ALL SELECT 5, 'dblink' WHERE EXISTS (SELECT FROM pg_proc WHERE proname IN ('dblink', 'dblink_connect', 'dblink_connect_u', 'dblink_exec')
         AND has_function_privilege(session_user, oid, 'EXECUTE'))
       UNION ALL SELECT 6, 'the foreign-data wrapper ' || fdwname FROM pg_foreign_data_wrapper, us
         WHERE NOT super AND has_foreign_data_wrapper_privilege(session_user, pg_foreign_data_wrapper.oid, 'USAGE')
@@ -292,6 +293,8 @@ RIGHTS = """
     SELECT coalesce(array_agg(name ORDER BY place, name), '{}') FROM (SELECT DISTINCT place, name FROM rights) AS found
 """
 """Of the user who logged in: whatever role is set for it, a script can reset. It can also take each role that it is a member of."""
+SERVERS_OWN = "SET LOCAL search_path = pg_catalog, pg_temp"
+"""Find what is the server's own first: else what an earlier script has made, or ALTER ROLE … SET, could tell other rights."""
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
@@ -340,7 +343,10 @@ def rights_of(session: Session) -> tuple[str, ...]:
 
     What a server of another make does not tell may be any of them.
     """
-    rights, why = session.tried(RIGHTS)
+    with session.connection.transaction():
+        rights, why = session.tried(SERVERS_OWN)
+        if not why:
+            rights, why = session.tried(RIGHTS)
     return (NOT_TOLD,) if why else tuple(rights)
 
 

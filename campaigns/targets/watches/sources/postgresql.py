@@ -41,8 +41,9 @@ QUESTIONS = 15
 MOST_DATABASES, MOST_EVENTS, MOST_SETTINGS, MOST_STATEMENTS = 20, 60, 150, 20
 OPTIONS = (
     f"-c statement_timeout={int(LOOK_SECONDS * 1000)} -c lock_timeout=100 -c default_transaction_read_only=on"
-    " -c idle_in_transaction_session_timeout=5000"
+    " -c idle_in_transaction_session_timeout=5000 -c search_path=pg_catalog"
 )
+"""The search path: else views and functions that somebody else has made in the database would run with the rights of the watch."""
 SESSION_STATES = ("active", "idle", "idle in transaction")
 WAITS = ("CPU", "Lock", "LWLock", "IO", "BufferPin", "Client", "IPC", "Timeout")
 EVENTS = (
@@ -136,10 +137,14 @@ SETTINGS = r"""
 """
 RESERVED = ("superuser_reserved_connections", "reserved_connections")
 STATEMENTS = """
-    SELECT queryid::text, sum(calls)::float8, sum({time})::float8 FROM pg_stat_statements(false)
+    SELECT queryid::text, sum(calls)::float8, sum({time})::float8 FROM {schema}.pg_stat_statements(false)
     WHERE userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) AND queryid IS NOT NULL GROUP BY 1
 """
-TEXTS = "SELECT DISTINCT ON (queryid) queryid::text, left(query, %s) FROM pg_stat_statements WHERE queryid::text = ANY(%s)"
+WHERE_STATEMENTS = """
+    SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+    WHERE extname = 'pg_stat_statements'
+"""
+TEXTS = "SELECT DISTINCT ON (queryid) queryid::text, left(query, %s) FROM {schema}.pg_stat_statements WHERE queryid::text = ANY(%s)"
 ALLOWED = "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), current_setting('is_superuser') = 'on'"
 
 NORMALISED = frozenset(("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES"))
@@ -540,13 +545,18 @@ class _Watch:
     def _read_statements(self) -> dict[str, tuple[float, float]] | None:
         column = "total_exec_time" if self._version >= 13 else "total_time"
         try:
-            rows = self._rows(STATEMENTS.format(time=column))
+            schema = self._schema_of_statements()
+            rows = self._rows(STATEMENTS.format(time=column, schema=schema))
         except psycopg.Error as error:
             if self._connection is None or self._connection.broken:
                 raise
             self._sink.fact("db.not_read.statements", text_of(error))
             return None
         return {name: (calls, total) for name, calls, total in rows}
+
+    def _schema_of_statements(self) -> str:
+        """Return the schema of the extension; where it is not installed, the one in which the server then finds nothing."""
+        return str(next((name for (name,) in self._rows(WHERE_STATEMENTS)), "public"))
 
     def _tell_statements(self) -> None:
         before = self._statements
@@ -558,7 +568,8 @@ class _Watch:
             if calls > calls_before and total > total_before:  # else it was reset meanwhile
                 took.append((total - total_before, calls - calls_before, name))
         top = sorted(took, reverse=True)[:MOST_STATEMENTS]
-        texts = dict(self._rows(TEXTS, (READ_OF_TEXT, [name for *_, name in top])))
+        statement = TEXTS.format(schema=self._schema_of_statements())
+        texts = dict(self._rows(statement, (READ_OF_TEXT, [name for *_, name in top])))
         for number, (milliseconds, calls, name) in enumerate(top, 1):
             text = statement_text(str(texts.get(name) or ""))
             self._sink.fact(f"db.statement.{number:02}", f"{milliseconds / 1000:.3f} s in {calls:.0f} calls: {text}")  # fmt: skip

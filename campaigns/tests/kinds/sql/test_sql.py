@@ -260,6 +260,18 @@ def test_a_role_that_is_set_for_a_login_hides_nothing(place, modest):
     assert rights(modest) == ("superuser",)
 
 
+def test_what_an_earlier_script_has_made_tells_no_other_rights(place, modest):
+    """A role may set its own search path, and put a view of its own before that of the server."""
+    place.database.run(
+        "SET ROLE modest; CREATE SCHEMA mine; "
+        "CREATE VIEW mine.pg_roles AS SELECT * FROM pg_catalog.pg_roles WHERE false; "
+        "ALTER ROLE modest SET search_path = mine, pg_catalog; RESET ROLE"
+    )
+    place.database.run("ALTER ROLE modest SUPERUSER")
+
+    assert rights(modest) == ("superuser",)
+
+
 def test_what_a_server_of_another_make_does_not_tell_may_be_any_right(place, monkeypatch):
     monkeypatch.setattr(server, "RIGHTS", "SELECT no_such_function()")
 

@@ -75,6 +75,31 @@ def test_an_idle_database_has_counters_clocks_and_facts_but_not_the_watch_itself
 
 
 @pytest.mark.system
+def test_nothing_that_an_owner_of_the_database_has_made_is_executed_by_the_watch(database):
+    """ALTER DATABASE … SET search_path puts it before what is the server's own."""
+    database.run("CREATE SCHEMA evil")
+    database.run(
+        "CREATE FUNCTION evil.pg_backend_pid() RETURNS int LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE 'executed as %', current_user; END $$"
+    )
+    database.run(
+        "CREATE VIEW evil.pg_stat_activity AS SELECT *, evil.pg_backend_pid() FROM pg_catalog.pg_stat_activity"
+    )
+    database.run(
+        "GRANT USAGE ON SCHEMA evil TO PUBLIC; GRANT SELECT ON evil.pg_stat_activity TO PUBLIC"
+    )
+    database.run("ALTER DATABASE bench SET search_path = evil, pg_catalog")
+    try:
+        sink = watch(database, options={"statements": True})
+    finally:
+        database.run("ALTER DATABASE bench RESET search_path")
+        database.run("DROP SCHEMA evil CASCADE")
+
+    assert sink.series("db.connections") == [0.0, 0.0]
+    assert not [name for name in sink.facts if "not_read" in name]
+
+
+@pytest.mark.system
 def test_sessions_are_seen_by_what_they_wait_for(database):
     with closing(database.connect()) as holder, closing(database.connect()) as waiter:
         holder.execute("BEGIN")
