@@ -181,3 +181,15 @@ def test_a_rate_that_nobody_understands_stops_the_start(broken):
 
     assert ended.returncode == 1
     assert f"PERFDASH_API_WRITE_RATE is {broken!r}; write 300/s" in ended.stderr
+
+
+def test_the_web_server_is_loaded_without_a_word_of_where_its_settings_are():
+    """As the image, the units of systemd and Kubernetes start it."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from perfdash.server import server; print(type(server).__name__)"],
+        env={"PATH": os.environ["PATH"], **NEEDED},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stdout == "Receiver\n", done.stderr
