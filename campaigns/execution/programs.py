@@ -264,7 +264,9 @@ def request_trial(row: Program, parameters: FieldValues, target: Target | None, 
         raise Invalid({"target": ["Choose the target of the trial."]})
     if target is not None:
         _check_target(target, row, driver)
-    free = Q(trial_began_at=None) | Q(trial_began_at__lt=Now() - TRIAL_GIVEN_UP)
+    given_up = Q(trial_began_at__lt=Now() - TRIAL_GIVEN_UP)
+    ahead = Q(trial_began_at__gt=Now() + TRIAL_GIVEN_UP)  # of a clock that was set back since
+    free = Q(trial_began_at=None) | given_up | ahead
     claimed = Program.objects.filter(free, pk=row.pk, state=Program.State.DRAFT).update(
         trial={"parameters": dict(form.cleaned_data), "target": target.pk if target else None},
         trial_began_at=Now(),

@@ -3,13 +3,15 @@
 The run itself creates the rows of generators.
 """
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.execution.parcels import key_of_attempt
+from campaigns.execution.restore_settings import AGAIN_SECONDS as AGAIN_AFTER_FAILURE
 from campaigns.execution.restore_settings import due
 from campaigns.kit.messages import send
 from campaigns.models import Attempt, FoundSetting, Generator, Target, TargetLease
@@ -55,13 +57,33 @@ def claim_restorations() -> list[int]:
     """Claim and return the targets on which settings are restored now."""
     leased = TargetLease.objects.exclude(attempt=None).values("address")
     free = due().filter(Q(claimed_until=None) | Q(claimed_until__lt=Now()))
-    free = free.exclude(setting__target__address__in=leased).select_related("setting__target")
-    by_target: dict[Target, list[FoundSetting]] = {}
-    for row in free:
-        by_target.setdefault(row.setting.target, []).append(row)
+    by_target = _by_target(free.exclude(setting__target__address__in=leased))
     for target, rows in by_target.items():
-        seconds = seconds_to_set([row.setting for row in rows], target) + MARGIN_SECONDS
         FoundSetting.objects.filter(pk__in=[row.pk for row in rows]).update(
-            claimed_until=Now() + timedelta(seconds=seconds)
+            claimed_until=Now() + _time_of_claim(target, rows)
         )
     return [target.pk for target in by_target]
+
+
+def cap_claims(now: datetime) -> bool:
+    """Cap claims that end later than those of now would, after the clock was set back; return whether there were any."""
+    found = False
+    for target, rows in _by_target(due().filter(claimed_until__gt=now)).items():
+        latest = now + max(_time_of_claim(target, rows), timedelta(seconds=AGAIN_AFTER_FAILURE))
+        ahead = FoundSetting.objects.filter(
+            pk__in=[row.pk for row in rows], claimed_until__gt=latest
+        )
+        found = bool(ahead.update(claimed_until=latest)) or found
+    return found
+
+
+def _by_target(found: QuerySet[FoundSetting]) -> dict[Target, list[FoundSetting]]:
+    by_target: dict[Target, list[FoundSetting]] = {}
+    for row in found.select_related("setting__target"):
+        by_target.setdefault(row.setting.target, []).append(row)
+    return by_target
+
+
+def _time_of_claim(target: Target, rows: Sequence[FoundSetting]) -> timedelta:
+    seconds = seconds_to_set([row.setting for row in rows], target) + MARGIN_SECONDS
+    return timedelta(seconds=seconds)

@@ -5,18 +5,21 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Model, Q
+from django.db.models import F, Model, Q
 from django.db.models.functions import Now
 
 from campaigns.accounts.notifications.backoff import LONGEST_SECONDS
 from campaigns.accounts.notifications.claiming import CLAIM_SECONDS
+from campaigns.execution.dispatch.due import cap_claims
 from campaigns.models import (
     Attempt,
     Campaign,
     Delivery,
     Dispatcher,
+    Generator,
     GeneratorLease,
     LogLine,
+    Submission,
     TargetLease,
     Worker,
 )
@@ -32,7 +35,8 @@ def holding() -> bool:
 
     An outage is a new start of the database, or a longer silence of dispatch: keepers could not renew
     meanwhile, and get one full time to live. A clock that was set forward looks like a silence; one that
-    was set back leaves instants in the future, which are capped.
+    was set back leaves instants in the future, which are capped. Nobody looked for an absent server in a silence:
+    it does not count as a time in which the server did not answer.
     """
     silence = timedelta(seconds=_silence_seconds())
     hold = timedelta(seconds=settings.LEASE_SECONDS)
@@ -45,9 +49,10 @@ def holding() -> bool:
     if row.ticked_at and row.ticked_at > now and bring_back(now):
         row.refresh_from_db()
         return _is_held(row, now)  # until nothing is left, the next dispatch looks again
-    if not made and (
-        row.database_started_at != started or (row.ticked_at and now - row.ticked_at > silence)
-    ):
+    unseen = now - row.ticked_at if row.ticked_at else timedelta(0)
+    if unseen > silence:
+        _wait_longer(unseen)
+    if not made and (row.database_started_at != started or unseen > silence):
         row.hold_until = now + hold
     row.ticked_at, row.database_started_at = now, started
     row.save()
@@ -62,6 +67,15 @@ def _silence_seconds() -> float:
 
 def _is_held(row: Dispatcher, now: datetime) -> bool:
     return row.hold_until is not None and row.hold_until > now
+
+
+def _wait_longer(unseen: timedelta) -> None:
+    """Let campaigns that wait for their servers wait for as much longer; a locked one is not moved."""
+    waiting = Campaign.objects.filter(away_since__isnull=False)
+    keys = list(
+        waiting.select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True)
+    )
+    Campaign.objects.filter(pk__in=keys).update(away_since=F("away_since") + unseen)
 
 
 def take_back_lost() -> None:
@@ -107,6 +121,10 @@ def bring_back(now: datetime) -> bool:
         _cap(Campaign, "analysis_sent_at", now),
         _cap(Campaign, "analysis_began_at", now),
         _cap(Campaign, "counted_from", now),
+        _cap(Campaign, "away_since", now),
+        _cap(Generator, "sent_at", now),
+        _cap(Submission, "sent_at", now),
+        cap_claims(now),
         _cap(Delivery, "claimed_until", now + timedelta(seconds=CLAIM_SECONDS)),
         _cap(Delivery, "not_before", now + timedelta(seconds=LONGEST_SECONDS)),
         *(

@@ -15,8 +15,12 @@ from campaigns.models import (
     Campaign,
     Dispatcher,
     Finding,
+    FoundSetting,
     GeneratorLease,
     Run,
+    Setting,
+    Submission,
+    Target,
     TargetLease,
     Worker,
 )
@@ -213,3 +217,49 @@ def test_a_run_is_not_expected_to_take_less_than_nothing(launched, controlled):
     Attempt.objects.update(finished_at=F("finished_at") - HOUR)
 
     assert expected_seconds(Run.objects.select_related("campaign", "cell").get(pk=run.pk)) == 40.0
+
+
+@pytest.mark.parametrize("unseen", [HOUR, timedelta(minutes=10)])
+def test_a_time_in_which_nobody_looked_for_a_server_is_not_waited(launched, unseen):
+    """The clock was set forward, or nothing ran here: the server may have answered meanwhile."""
+    campaign = launched(server_wait_seconds=300)
+    Target.objects.update(health=Target.Health.UNREACHABLE)
+    Campaign.objects.update(away_since=Now() - unseen - timedelta(seconds=10))
+    Dispatcher.objects.create(
+        pk=1, ticked_at=database_now() - unseen, database_started_at=database_now()
+    )
+
+    dispatch.dispatch()
+
+    campaign.refresh_from_db()
+    assert campaign.state == Campaign.State.RUNNING
+    assert 9 < (database_now() - campaign.away_since).total_seconds() < 60
+
+
+def test_a_campaign_waits_no_hour_longer_for_its_server_as_the_clock_was_set_back(launched):
+    launched()
+    dispatch.dispatch()
+    Campaign.objects.update(away_since=Now() + HOUR)
+    an_hour_ahead()
+
+    dispatch.dispatch()
+
+    assert not ahead(Campaign, "away_since")
+
+
+def test_a_file_and_a_setting_wait_no_hour_for_a_worker_that_died_before_the_clock_was_set_back(
+    launched, target
+):
+    Submission.objects.create(state=Submission.State.WAITING, sent_at=Now() + HOUR)
+    by_hand = {"way": "manual", "words": "Set it."}
+    setting = Setting.objects.create(
+        target=target, name="threads", apply=by_hand, read_back={"way": "manual"}
+    )
+    FoundSetting.objects.create(setting=setting, value=1, claimed_until=Now() + HOUR)
+    dispatch.dispatch()
+    an_hour_ahead()
+
+    dispatch.dispatch()
+
+    assert not ahead(Submission, "sent_at")
+    assert not ahead(FoundSetting, "claimed_until", 600)
