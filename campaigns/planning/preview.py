@@ -10,17 +10,15 @@ from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import counted, grouped, number, plain_percent, without_sign
 from campaigns.kit.units import written
-from campaigns.models import Campaign, Target
+from campaigns.models import Campaign
 from campaigns.planning.carried import LEAST, Asked, asked_of
 from campaigns.planning.checking import Definition, in_time
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
-from campaigns.planning.executed import executed_in, why_not_executed
 from campaigns.planning.expected import usual_run
-from campaigns.planning.fitness.requiring import missing_of
+from campaigns.planning.launch_checks import LaunchCheck, Outcome, checks_in
 from campaigns.planning.noise import largest_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
-from campaigns.planning.pools import measuring_pools
 from campaigns.planning.roles import load_among
 from campaigns.planning.search import largest_allowed, search_of
 from campaigns.stats.logs import pct_of
@@ -77,7 +75,7 @@ class Preview:
 
     estimated_from: number of earlier runs that the time comes from; 0: an estimate of the driver.
     remarks: (tone, text), tone being `pass`, `warn` or `info`. calibrate: whether an A/A campaign
-    would improve the estimate. asked: each load of each target, and the most that it has carried.
+    would improve the estimate. asked: each load of each target, and the most that it has carried. checks: before a launch.
     """
 
     plan: Plan
@@ -88,6 +86,13 @@ class Preview:
     remarks: tuple[tuple[str, str], ...]
     calibrate: bool = False
     asked: tuple[Asked, ...] = ()
+    checks: tuple[LaunchCheck, ...] = ()
+
+    @property
+    def found(self) -> list[tuple[str, str]]:
+        """What the checks found, as remarks."""
+        tones = {Outcome.FAILED: "warn", Outcome.NOT_MADE: "info"}
+        return [(tones[each.outcome], each.text) for each in self.checks if each.outcome in tones]
 
     @property
     def measured_runs(self) -> int:
@@ -130,6 +135,7 @@ def preview(definition: Definition) -> Preview:
         remarks=tuple(_remarks(definition, plan, driver, seconds, sight, asked)),
         calibrate=sight is not None and sight.calibrate and definition.campaign.target is not None,
         asked=tuple(asked),
+        checks=tuple(checks_in(definition)),
     )
 
 
@@ -171,39 +177,8 @@ def _remarks(
         remarks.append(
             ("info", f"Cells of another {others[0]} do other work and are not compared.")
         )
-    remarks += [
-        ("warn", f"{target.name} is {target.get_health_display()}.")
-        for target in definition.targets
-        if target.health != Target.Health.READY
-    ]
-    remarks += [("warn", text) for text in why_not_executed(executed_in(definition))]
-    clients = definition.factors.get("clients", ())
-    missing = missing_of(definition.campaign, definition.targets, clients)
-    remarks += [("warn", text) for text in missing]
-    if missing and not definition.campaign.unfit_reason:
-        remarks.append(
-            (
-                "warn",
-                "It cannot be launched so: make the check, or give a reason to launch without.",
-            )
-        )
-    if definition.campaign.requires_watch:
-        remarks += [
-            ("warn", f"{target.name} has no watch in use, and a run without one is void.")
-            for target in definition.targets
-            if not target.watches.filter(is_on=True).exists()
-        ]
     if len(definition.targets) > 1:
         remarks += _remarks_on_targets(definition)
-    pools = measuring_pools()
-    if definition.campaign.target is not None and definition.campaign.pool not in pools:
-        elsewhere = f" Pools with one: {', '.join(pools)}." if pools else ""
-        remarks.append(
-            (
-                "warn",
-                f"No worker of the pool “{definition.campaign.pool}” answers; runs begin once one does.{elsewhere}",
-            )
-        )
     budget = definition.campaign.time_budget_seconds
     if budget is not None and seconds > budget:
         remarks.append(

@@ -8,18 +8,17 @@ from time import monotonic
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 from campaigns.kinds.base import AddressRefused, Driver, DriverError, TargetUnavailable
-from campaigns.kinds.base.values import driver_levels
-from campaigns.kinds.registry import all_kinds, driver_of
+from campaigns.kinds.registry import all_kinds
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
-from campaigns.kit.mappings import JsonObject
+from campaigns.kit.mappings import JsonObject, Levels, Parameters
 from campaigns.kit.network import NetworkError
 from campaigns.kit.redaction import redact_all, storable
-from campaigns.models import Campaign, Target
+from campaigns.models import Target
 from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
 from campaigns.targets.reaching import as_driver_reaches_it, server_of
 from campaigns.targets.rights import note_rights
@@ -148,27 +147,24 @@ def is_away(target: Target) -> bool:
     return not all(proof.ok for proof in proofs)
 
 
-def missing_at(campaign: Campaign) -> list[str]:
-    """Request the first URLs of a campaign's runs, once each; return the messages of those that fail.
+def looked_at(
+    target: Target, driver: Driver, parameters: Parameters, cells: Iterable[Levels]
+) -> list[str] | None:
+    """Request the first URLs of the cells of a target, once each; return the messages of those that fail.
 
-    Nothing is requested while the server is measured or probed. URLs without a response are left out: a
-    worker elsewhere may get one.
+    None where nothing was asked, since its server is measured or probed, or gives no response here: a worker elsewhere may get one.
     """
-    return [each for target in campaign.targets for each in _missing_on(target, campaign)]
-
-
-def _missing_on(target: Target, campaign: Campaign) -> list[str]:
     if isinstance(began_at := claim(target, 0.0), Busy):
-        return []
-    driver, result = driver_of(campaign.kind), []
+        return None
+    result: list[str] = []
     try:
         server = server_of(target)
         seen, rules = as_driver_reaches_it(target, server=server), server.endpoint.rules
-        for parameters in _different(target, campaign, driver)[:MOST_LOOKS]:
+        for each in _different(target, driver, parameters, cells)[:MOST_LOOKS]:
             try:
-                driver.look(seen, parameters, rules)
+                driver.look(seen, each, rules)
             except TargetUnavailable:
-                break
+                return result or None
             except (DriverError, NetworkError) as error:
                 result.append(str(error))
     except SecretUnreadable as error:
@@ -178,15 +174,15 @@ def _missing_on(target: Target, campaign: Campaign) -> list[str]:
     return result
 
 
-def _different(target: Target, campaign: Campaign, driver: Driver) -> list[JsonObject]:
-    """Return the parameters of the target's cells whose URLs differ from those of earlier cells."""
-    base_url = target.base_url
-    own = campaign.cells.filter(Q(target=target) | Q(target=None)).order_by("position")
-    cells = own.values_list("levels_by_factor", flat=True)
+def _different(
+    target: Target, driver: Driver, parameters: Parameters, cells: Iterable[Levels]
+) -> list[JsonObject]:
+    """Return the parameters of the cells whose URLs differ from those of earlier ones."""
     by_urls: dict[str, JsonObject] = {}
     for levels in cells:
-        parameters = {**campaign.parameters, **driver_levels(levels)}
-        by_urls.setdefault(repr(sorted(driver.urls(base_url, parameters).items())), parameters)
+        each = {**parameters, **levels}
+        urls = {**driver.urls(target.base_url, each), **driver.reads(each)}
+        by_urls.setdefault(repr(sorted(urls.items())), each)
     return list(by_urls.values())
 
 

@@ -57,6 +57,7 @@ def as_known(target: Target) -> TargetView:
         dedicated=target.is_dedicated,
         hardware=target.hardware,
         ssh=access,
+        unproved=tuple(proof["name"] for proof in target.proofs if not proof["ok"]),
     )
 
 

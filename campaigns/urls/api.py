@@ -124,6 +124,11 @@ urlpatterns = [
     path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/preview", drafts.Preview.as_view(), name="api-preview"),
     path("campaigns/<int:pk>", drafts.OneCampaign.as_view(), name="api-campaign"),
+    path(
+        "campaigns/<int:pk>/launch-checks",
+        drafts.LaunchChecks.as_view(),
+        name="api-launch-checks",
+    ),
     path("campaigns/<int:pk>/launch", campaigns.Launch.as_view(), name="api-launch"),
     path("campaigns/<int:pk>/pause", campaigns.Pause.as_view(), name="api-pause"),
     path("campaigns/<int:pk>/resume", campaigns.Resume.as_view(), name="api-resume"),

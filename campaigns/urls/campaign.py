@@ -14,6 +14,7 @@ from campaigns.reviews.pages import bundles, comments
 
 urlpatterns = [
     path("", pages.campaign, name="campaign"),
+    path("checks/", pages.campaign_checks, name="campaign-checks"),
     path("launch/", actions.launch, name="campaign-launch"),
     path("try/", actions.try_one, name="campaign-try"),
     path("pause/", actions.pause, name="campaign-pause"),

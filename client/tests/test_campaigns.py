@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from campaigns.kinds.base import DriverError
 from campaigns.models import Campaign, Target
 from campaigns.tests.toy import definition
 from perfdash_client.documents import read_yaml
@@ -84,6 +85,21 @@ def test_a_production_server_is_loaded_with_its_name(perfdash, target, written):
 
     assert (without.code, named.code) == (3, 0)
     assert "confirm_target" in without.words
+
+
+def test_what_lacks_something_is_launched_only_if_that_is_asked_for(
+    perfdash, target, worker, written, toy, monkeypatch
+):
+    def look(target, parameters, rules):
+        raise DriverError("/a is not there.")
+
+    monkeypatch.setattr(toy, "look", look)
+
+    refused = perfdash("campaign", "create", written(TEXT), "--launch")
+    made = perfdash("campaign", "create", written(TEXT), "--launch", "--anyway")
+
+    assert (refused.code, made.code) == (3, 0)
+    assert "/a is not there. Nothing was launched" in refused.words
 
 
 @pytest.mark.parametrize("command", [["create", "--check"], ["preview"]])

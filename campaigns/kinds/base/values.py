@@ -105,6 +105,7 @@ class Target:
     wanted: the settings that perfdash has put in force for this run, by name.
     ssh: how commands reach its machine; None where nobody has said so.
     installation: the identifier of this perfdash, for `naming`.
+    unproved: the names of the proofs that failed when it was probed last.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Target:
     wanted: Settings = field(default_factory=dict)
     ssh: SshAccess | None = None
     installation: str = ""
+    unproved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from campaigns.kinds.sql.server import (
     fill,
     is_direct,
     is_schema_there,
+    may_make_schema,
     place_of,
     refuse_another_run,
     require_schema,
@@ -85,6 +86,8 @@ PGBENCH_CONNECT_SECONDS = 10.0
 QUIET_SECONDS = 5.0
 LINES_A_SECOND = 10_000
 """Transactions a second up to which each of them is in the log."""
+MAKES_SCHEMA = "making a schema"
+"""The proof of a probe that the user has the right that each run needs."""
 STARTUP_FILE = "startup"
 """Holds the options of connections for one's own script."""
 TPS_FILE = "tps"
@@ -153,10 +156,12 @@ class Sql(Driver):
         began_at = time.perf_counter()
         with session(target, rules) as here:
             version = str(here.value("SELECT version()")).split(",")[0]
+            may = may_make_schema(here)
         seconds = round(time.perf_counter() - began_at, 4)
         return [
             Proof("database", "any", f"{database_of(target.base_url)}, {version}", "", ok=True),
             Proof("login", "accepted", "accepted", "", ok=True),
+            Proof(MAKES_SCHEMA, "allowed", "allowed" if may else "refused", "", may),
             Proof("answers", f"within {CONNECT_SECONDS:g} s", seconds, "s", ok=True),
             names_shown(target),
         ]
@@ -324,9 +329,17 @@ class Sql(Driver):
         return [*proofs, seen_proof(measured.work, Transactions(parameters, result))]
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
-        """Check that the database is there, and that it is ours to use."""
+        """Check that the database is there, that it is ours to use, and that the user may."""
         with session(target, rules, parameters.get("sslmode") or AUTOMATIC) as here:
             _whose(here, target)
+            if not may_make_schema(here):
+                raise DriverError(_no_right(target))
+
+    def lacks(self, target: Target, parameters: Parameters) -> str:
+        """Return that the user may not make a schema, as the last probe found."""
+        if MAKES_SCHEMA not in target.unproved:
+            return ""
+        return f"{_no_right(target)} Then probe the target again."
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
@@ -470,6 +483,14 @@ def run_engine(request: ProgramRequest, context: Context, limit_seconds: float) 
     if why := outcome.result.get("no_pgbench"):
         raise LevelNotInForce(why)
     return outcome
+
+
+def _no_right(target: Target) -> str:
+    database, user = database_of(target.base_url), target.username
+    return (
+        f"The user “{user}” may not make a schema in the database {database}, as each run does: "
+        f"GRANT CREATE ON DATABASE {database} TO {user}."
+    )
 
 
 def _whose(here: Session, target: Target) -> list[Proof]:

@@ -295,6 +295,7 @@ RIGHTS = """
 """Of the user who logged in: whatever role is set for it, a script can reset. It can also take each role that it is a member of."""
 SERVERS_OWN = "SET LOCAL search_path = pg_catalog, pg_temp"
 """Find what is the server's own first: else what an earlier script has made, or ALTER ROLE … SET, could tell other rights."""
+MAY_MAKE_SCHEMA = "SELECT has_database_privilege(current_database(), 'CREATE')"
 END_OURS = """
     SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename = current_user AND application_name LIKE %s
@@ -348,6 +349,12 @@ def rights_of(session: Session) -> tuple[str, ...]:
         if not why:
             rights, why = session.tried(RIGHTS)
     return (NOT_TOLD,) if why else tuple(rights)
+
+
+def may_make_schema(session: Session) -> bool:
+    """Return whether the user may make a schema, as each run does; True where the server does not tell."""
+    may, why = session.tried(MAY_MAKE_SCHEMA)
+    return bool(why) or bool(may)
 
 
 def clients_allowed(session: Session) -> int | None:

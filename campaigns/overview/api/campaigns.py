@@ -14,16 +14,27 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.moment import one_moment
 from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require
 from campaigns.models import Campaign
 from campaigns.overview.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.planning import amending, checking, drafts, lifecycle
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
-from campaigns.planning.api.inputs import AmendInput, ExtendInput, LaunchQuery, NewCampaignInput
+from campaigns.planning.api.inputs import (
+    AmendInput,
+    ExtendInput,
+    LaunchInput,
+    LaunchQuery,
+    NewCampaignInput,
+)
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.planning.executed import ask_rights_of, executed_by, executed_in
 from campaigns.planning.filters import CampaignFilters
+from campaigns.planning.launch_checks import (
+    ask_rights_at,
+    planned_by,
+    planned_in,
+    require_there,
+)
 from campaigns.results import archive, records
 
 
@@ -50,7 +61,7 @@ class WholeCampaignApi(CampaignApi):
     def load(self, pk: int, step: Callable[[Campaign], Campaign]) -> Response:
         """Load a server; 202 with the request where that needs approval by a second person."""
         campaign = self.campaign(pk)
-        ask_rights_of(campaign.kind, executed_by(campaign))
+        ask_rights_at(planned_by(campaign))
         campaign = step(campaign)
         waiting = lifecycle.waiting_of(campaign)
         if waiting is not None:
@@ -77,7 +88,7 @@ class Campaigns(WholeCampaignApi):
         """Store a draft; with `launch`, launch it at once, or store nothing."""
         data = self.read(NewCampaignInput)
         launch = data.pop("launch") or self.read_query(LaunchQuery)["launch"]
-        confirmed_name = data.pop("confirm_target")
+        confirmed_name, anyway = data.pop("confirm_target"), data.pop("anyway")
         value = data.pop("team")
         definition = checking.check(data, self.targets())
         team = (
@@ -88,7 +99,8 @@ class Campaigns(WholeCampaignApi):
         if value and str(value) not in (str(team.pk), team.name):
             raise Invalid({"team": ["The target belongs to another team; leave this out."]})
         if launch:
-            ask_rights_of(definition.campaign.kind, executed_in(definition))
+            require(self.user, team, Right.OPERATE)
+            require_there(planned_in(definition), confirmed_name, anyway=anyway)
         with transaction.atomic():
             campaign = drafts.create(definition, self.user, team=team)
             if launch:
@@ -99,21 +111,22 @@ class Campaigns(WholeCampaignApi):
 
 
 class Launch(WholeCampaignApi):
-    """POST {confirm_target}: lock the definition and begin."""
+    """POST {confirm_target, anyway}: lock the definition and begin."""
 
     takes = {"post": Right.OPERATE}
 
     @operation(
-        "launch_campaign", TAG, later=LaunchRequestOutput, body=ConfirmInput, answer=CampaignDetail
+        "launch_campaign", TAG, later=LaunchRequestOutput, body=LaunchInput, answer=CampaignDetail
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Lock the definition, plan the runs, and begin."""
-        return self.load(
-            pk,
-            lambda result: lifecycle.launch(
-                result, self.user, self.read(ConfirmInput)["confirm_target"]
-            ),
-        )
+        """Lock the definition, plan the runs, and begin.
+
+        409 where a check refuses, see `launch-checks`; also where one warns that the targets lack something, without `anyway`.
+        """
+        sent = self.read(LaunchInput)
+        name = sent["confirm_target"]
+        require_there(planned_by(self.campaign(pk)), name, anyway=sent["anyway"])
+        return self.load(pk, lambda result: lifecycle.launch(result, self.user, name))
 
 
 class Pause(WholeCampaignApi):

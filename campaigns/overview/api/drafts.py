@@ -1,11 +1,14 @@
 """REST resources of drafts: preview, read, change, try, delete, and drafts made from another campaign."""
 
+from collections.abc import Sequence
+
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from campaigns.kit.api import waiting
+from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import Part, selected
 from campaigns.kit.errors import Invalid, NotPossible
@@ -19,8 +22,15 @@ from campaigns.planning import calibrating, checking, drafts, lifecycle, preview
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.design_shapes import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
+from campaigns.planning.api.launch_check_outputs import LaunchCheckOutput, LaunchChecksOutput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
-from campaigns.planning.executed import ask_rights_of, executed_by
+from campaigns.planning.launch_checks import (
+    LaunchCheck,
+    ask_rights_at,
+    asked_checks,
+    launch_checks,
+    planned_by,
+)
 from campaigns.results import records, versions
 from campaigns.results.api.run_outputs import RunOutput
 
@@ -77,6 +87,7 @@ class PreviewOutput(Part):
     estimated_from_runs = serializers.IntegerField()
     remarks = Remark(many=True)
     loads = AskedOutput(many=True)
+    checks = LaunchCheckOutput(many=True)
     runs = PlannedRun(many=True)
 
 
@@ -104,7 +115,11 @@ class Preview(CampaignApi):
                 "warm_up_runs": planned.warm_up_runs,
                 "seconds": planned.seconds,
                 "estimated_from_runs": planned.estimated_from,
-                "remarks": [{"tone": tone, "text": text} for tone, text in planned.remarks],
+                "remarks": [
+                    {"tone": tone, "text": text}
+                    for tone, text in [*planned.remarks, *planned.found]
+                ],
+                "checks": LaunchCheckOutput(planned.checks, many=True).data,
                 "loads": AskedOutput(planned.asked, many=True).data,
                 "runs": [
                     {
@@ -178,6 +193,32 @@ class OneCampaign(WholeCampaignApi):
         return self.answer(drafts.change(campaign, definition, self.seen))
 
 
+class LaunchChecks(CampaignApi):
+    """GET: what is checked before a launch. POST: the same, after the targets were asked."""
+
+    takes = {"post": Right.OPERATE}
+
+    @operation("get_launch_checks", TAG, answer=LaunchChecksOutput)
+    def get(self, request: Request, pk: int) -> Response:
+        """The checks before a launch, by what is known; a launch is refused as long as a required one has failed."""
+        self.read_query(NoQuery)
+        return self.told(self.campaign(pk), None)
+
+    @operation("ask_launch_checks", TAG, answer=LaunchChecksOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Ask the targets now what runs need there, as a launch does, and list all checks. It takes seconds."""
+        campaign = self.campaign(pk)
+        asked = asked_checks(planned_by(campaign))
+        return self.told(self.campaign(pk), asked)
+
+    def told(self, campaign: Campaign, asked: Sequence[LaunchCheck] | None) -> Response:
+        """Return the checks, with those for which targets were asked."""
+        checks = launch_checks(campaign, asked)
+        is_draft = campaign.state == Campaign.State.DRAFT
+        ready = is_draft and not any(each.refuses for each in checks)
+        return Response(LaunchChecksOutput({"may_launch": ready, "checks": checks}).data)
+
+
 class Try(CampaignApi):
     """POST {cell}: one run of a draft that no analysis will see."""
 
@@ -201,7 +242,7 @@ class Try(CampaignApi):
             cell = campaign.cells.filter(position=position).first()
             if cell is None:
                 raise Invalid({"cell": [f"This campaign has no cell {position}."]})
-        ask_rights_of(campaign.kind, executed_by(campaign, [cell] if cell else None))
+        ask_rights_at(planned_by(campaign, [cell] if cell else None))
         run = lifecycle.try_or_request_approval(campaign, self.user, cell, sent["confirm_target"])
         if isinstance(run, LaunchRequest):
             return self.approval_answer(run)

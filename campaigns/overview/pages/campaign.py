@@ -1,9 +1,12 @@
 """The page of a campaign, by its state: draft, running, or result."""
 
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.execution import live
 from campaigns.execution.manual_steps import open_requests
@@ -20,8 +23,14 @@ from campaigns.overview.pages.live import etag_of, progress_version
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
-from campaigns.planning.executed import executed_by
-from campaigns.planning.pages.launches import ANYWAY, failed_try_out
+from campaigns.planning.launch_checks import (
+    LaunchCheck,
+    Outcome,
+    asked_checks,
+    launch_checks,
+    planned_by,
+)
+from campaigns.planning.pages.launches import ANYWAY
 from campaigns.planning.pages.limits import limits_of, stopped_of
 from campaigns.planning.pages.plans import plan_view
 from campaigns.planning.preview import preview
@@ -32,27 +41,44 @@ from campaigns.results.pages_data import Outline, outline_of
 CANCELLING = "The load is being stopped; the page changes when the target is clean."
 
 
+def _rows() -> QuerySet[Campaign]:
+    return Campaign.objects.select_related("target", "author", "team").prefetch_related(
+        "places__target"
+    )
+
+
 @require_GET
 @takes(Right.SEE, Campaign)
 @one_moment()
 def campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign."""
-    rows = Campaign.objects.select_related("target", "author", "team").prefetch_related(
-        "places__target"
-    )
-    row = get_object_or_404(rows, pk=pk)
+    row = get_object_or_404(_rows(), pk=pk)
     outline, waiting = outline_of(row), {"launch_request": lifecycle.waiting_of(row)}
     if row.state == Campaign.State.DRAFT:
-        shown = {"anyway": ANYWAY in request.GET, "failed_try_out": failed_try_out(row)}
-        return render(request, "planning/draft.html", waiting | shown | _draft(row, outline))
+        shown = {"anyway": ANYWAY in request.GET, **_draft(row, outline)}
+        return render(request, "planning/draft.html", waiting | shown)
     if row.state in Campaign.ACTIVE and request.GET.get("view") != "results":
         return render(request, "overview/running.html", waiting | _running(row, outline))
     shown = waiting | result.context(request, row, outline)
     return render(request, "findings/result.html", shown)
 
 
-def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
-    """Show definition, plan and results of try-outs of a draft."""
+@require_POST
+@takes(Right.OPERATE, Campaign)
+def campaign_checks(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask the targets of a draft what its runs need there, and show it with the answers, which are not stored."""
+    row = get_object_or_404(_rows(), pk=pk)
+    if row.state != Campaign.State.DRAFT:
+        return redirect("campaign", pk)
+    asked = asked_checks(planned_by(row))
+    shown = {"launch_request": lifecycle.waiting_of(row), **_draft(row, outline_of(row), asked)}
+    return render(request, "planning/draft.html", shown)
+
+
+def _draft(
+    campaign: Campaign, outline: Outline, asked: Sequence[LaunchCheck] | None = None
+) -> TemplateContext:
+    """Show definition, plan, checks and results of try-outs of a draft. asked: checks for which its targets were asked."""
     labels = LevelLabels(outline.factors)
     problems: list[str] = []
     plan = None
@@ -61,12 +87,15 @@ def _draft(campaign: Campaign, outline: Outline) -> TemplateContext:
         plan = plan_view(definition, preview(definition))
     except Invalid as invalid:
         problems = [text for texts in invalid.errors.values() for text in texts]
+    planned, checks = planned_by(campaign), launch_checks(campaign, asked)
     trials = running.trials_context(campaign, etag_of(versions.version(campaign)))
     cells = campaign.cells.all()[: result.MOST_CHOICES]
     return {
         "campaign": campaign,
         "part_trials": trials,
-        "executed": [target for target, _ in executed_by(campaign)],
+        "executed": [] if planned is None else list(filter(planned.executed_at, planned.targets)),
+        "checks": checks,
+        "passed": sum(each.outcome == Outcome.PASSED for each in checks),
         "outline": outline,
         "factors": [(f, [level_text(level) for level in f.levels]) for f in outline.factors],
         "parameters": [(label, level_text(value)) for label, value in outline.parameters],

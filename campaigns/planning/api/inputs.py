@@ -66,12 +66,22 @@ class CampaignInput(FormInput):
     )
 
 
+ANYWAY = "Launch although the targets were asked and lack something."
+
+
 class NewCampaignInput(CampaignInput):
     """A definition that may be launched at once."""
 
     launch = Flag(default=False)
     confirm_target = Name()
+    anyway = Flag(default=False, help_text=ANYWAY)
     team = Name()
+
+
+class LaunchInput(ConfirmInput):
+    """How a draft is launched."""
+
+    anyway = Flag(default=False, help_text=ANYWAY)
 
 
 class ExtendInput(ConfirmInput):

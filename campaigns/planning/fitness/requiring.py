@@ -1,9 +1,8 @@
-"""Checks that a campaign requires: what is missing at its launch, and the reason that lets it through."""
+"""Checks of fitness that a campaign requires: what is missing at its launch."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.planning.fitness.checks import MOST_CLIENTS
@@ -28,28 +27,6 @@ def missing_of(campaign: Campaign, targets: Sequence[Target], clients: Iterable[
         for each in fitness_of(target, campaign.required_checks, max(numbers, default=MOST_CLIENTS))
         if not each.is_fit
     ]
-
-
-def missing_at(campaign: Campaign) -> list[str]:
-    """Return the same for a stored campaign."""
-    levels = campaign.factors.filter(name="clients").values_list("levels__value", flat=True)
-    return missing_of(campaign, campaign.targets, levels) if campaign.required_checks else []
-
-
-def require_fit(campaign: Campaign) -> str:
-    """Return the caveat of a campaign that is launched for a reason although checks are missing; empty where none is.
-
-    Raise NotPossible without a reason.
-    """
-    missing = missing_at(campaign)
-    if not missing:
-        return ""
-    if not campaign.unfit_reason:
-        raise NotPossible(
-            f"{' '.join(missing)} Make the check on the page of the target, or state in the definition why it is launched "
-            "without (`unfit_reason`); that stands beside the result."
-        )
-    return f"{' '.join(missing)} Launched all the same: {campaign.unfit_reason}"
 
 
 def _sentence(fitness: Fitness, name: str) -> str:

@@ -27,14 +27,9 @@ from campaigns.models import (
 )
 from campaigns.planning.design import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
-from campaigns.planning.executed import require_rights
-from campaigns.planning.fitness.requiring import require_fit
+from campaigns.planning.launch_checks import caveat_of, require_ready
 from campaigns.planning.lifecycle import approval
-from campaigns.planning.lifecycle.guards import (
-    require_confirmed,
-    require_executable,
-    require_overload,
-)
+from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.planning import (
     design_of,
     new_session,
@@ -75,11 +70,8 @@ def launch(
     prefetch_related_objects([campaign], "places__target")
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
-    require_executable(campaign)
-    require_overload(campaign)
-    require_rights(campaign)
+    caveat = caveat_of(campaign, require_ready(campaign, launch=True))
     require_confirmed(campaign, confirmed_name)
-    caveat = require_fit(campaign)
     lock_open_runs(campaign)
     if campaign.runs.filter(attempts__state__in=Attempt.OPEN).exists():
         raise NotPossible("A try-out run is going on; launch when it has ended.")
@@ -160,9 +152,7 @@ def extend(
         raise NotPossible(
             f"Only a launched campaign can be extended; this one is {campaign.state}."
         )
-    require_executable(campaign)
-    require_overload(campaign)
-    require_rights(campaign)
+    require_ready(campaign)
     require_confirmed(campaign, confirmed_name)
     if not 1 <= blocks <= MOST_REPETITIONS:
         raise NotPossible(f"Extend by 1 to {MOST_REPETITIONS} repetitions.")
@@ -259,11 +249,9 @@ def try_or_request_approval(
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     require_draft(campaign)
-    require_executable(campaign)
-    if cell is None:
-        cell = campaign.cells.order_by("position")[0]
-    require_overload(campaign, [cell])
-    require_rights(campaign, [cell])
+    cell = cell or campaign.cells.order_by("position").first()
+    require_ready(campaign, [cell] if cell else None)
+    assert cell is not None  # noqa: S101 - what can be executed has cells
     require_confirmed(campaign, confirmed_name)
     if campaign.runs.filter(state__in=Run.OPEN).exists():
         raise NotPossible("A try-out run is waiting or going on already.")
@@ -307,8 +295,7 @@ def resume(campaign: Campaign, user: User | None = None, confirmed_name: str = "
     campaign = locked(campaign)
     require_right(user, campaign, Right.OPERATE)
     if campaign.state == Campaign.State.PAUSED:
-        require_overload(campaign)
-        require_rights(campaign)
+        require_ready(campaign)
         require_confirmed(campaign, confirmed_name)
     text = f"resumed by {name_of(user)}"
     anew = count_from_now(campaign) | {"state_reason": ""}

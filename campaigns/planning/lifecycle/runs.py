@@ -9,13 +9,9 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
-from campaigns.planning.executed import require_rights
+from campaigns.planning.launch_checks import require_ready
 from campaigns.planning.lifecycle import approval
-from campaigns.planning.lifecycle.guards import (
-    require_confirmed,
-    require_executable,
-    require_overload,
-)
+from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.rows import (
     locked_run,
     log,
@@ -79,9 +75,7 @@ def run_again(
         raise NotPossible(
             f"Run {run.position} is excluded, and so would be its new value; include it first."
         )
-    require_executable(campaign)
-    require_overload(campaign, [run.cell])
-    require_rights(campaign, [run.cell])
+    require_ready(campaign, [run.cell])
     require_confirmed(campaign, confirmed_name)
     if user is not None and second is None and approval.takes_two(campaign):
         return approval.request_approval(campaign, LaunchRequest.Step.AGAIN, user, run=run.position)

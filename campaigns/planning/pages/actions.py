@@ -16,7 +16,7 @@ from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning import drafts, lifecycle
-from campaigns.planning.executed import ask_rights_of, executed_by
+from campaigns.planning.launch_checks import ask_rights_at, planned_by
 from campaigns.planning.pages.launches import ANYWAY, held_back, waits_for_approval
 
 LONGEST_REASON = 2000
@@ -167,7 +167,7 @@ def _load(
         if not name:
             return redirect("campaign", pk)
         return ask_for_name(request, campaign, step, name)
-    ask_rights_of(campaign.kind, executed_by(campaign))
+    ask_rights_at(planned_by(campaign))
     try:
         answer = _steer(request, campaign, lambda result: act(result, typed_name(request)))
     except NotConfirmed:

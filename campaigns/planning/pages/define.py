@@ -24,11 +24,11 @@ from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import Definition, check
-from campaigns.planning.executed import ask_rights_of, executed_by
+from campaigns.planning.launch_checks import ask_rights_at, failed_try_out, planned_by
 from campaigns.planning.pages import forms, parameter_rows, scenario_editor
 from campaigns.planning.pages.form_page import form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
-from campaigns.planning.pages.launches import ANYWAY, failed_try_out, held_back, waits_for_approval
+from campaigns.planning.pages.launches import ANYWAY, held_back, waits_for_approval
 from campaigns.planning.pages.limits import limits_entered
 from campaigns.planning.pages.plans import PlanView, plan_view
 from campaigns.planning.preview import preview
@@ -187,7 +187,7 @@ def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     if act == "launch" and held_back(request, stored):
         return redirect(f"{reverse('campaign', args=[stored.pk])}?{ANYWAY}=on")
     if act != "save":
-        ask_rights_of(stored.kind, executed_by(stored))
+        ask_rights_at(planned_by(stored))
     try:
         if act == "launch":
             lifecycle.launch(stored, user)
@@ -232,7 +232,7 @@ def _planned(entered: Entered) -> TemplateContext:
     plan: PlanView | None = None
     if definition is not None:
         try:
-            plan = plan_view(definition, preview(definition))
+            plan = plan_view(definition, preview(definition), with_checks=True)
         except Invalid as invalid:
             errors = invalid.errors
     return {"plan": plan, "plan_problems": problems(errors, entered)}

@@ -13,9 +13,9 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.owners import find
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import NotAllowed, Right
-from campaigns.models import Campaign, LaunchRequest, Run
+from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import lifecycle
-from campaigns.targets.probing import missing_at
+from campaigns.planning.launch_checks import asked_checks, planned_by
 
 Decide = Callable[[LaunchRequest, User, str], LaunchRequest]
 LONGEST = 2000
@@ -49,19 +49,6 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
-def failed_try_out(campaign: Campaign) -> str:
-    """Return why the last try-out of a draft failed; empty where it did not.
-
-    A change of the draft deletes its try-outs, so they always belong to the current definition.
-    """
-    last = campaign.runs.filter(purpose=Run.Purpose.TRIAL, state__in=Run.CLOSED)
-    run = last.order_by("-position").first()
-    if run is None or run.state not in (Run.State.FAILED, Run.State.VOID):
-        return ""
-    reason = run.reason.rstrip(".")
-    return f"The last try-out is {run.get_state_display()}: {reason}. Runs of a launch would probably end the same way."
-
-
 def held_back(request: HttpRequest, campaign: Campaign) -> bool:
     """Return whether a launch waits since its runs would miss something on the server.
 
@@ -69,10 +56,10 @@ def held_back(request: HttpRequest, campaign: Campaign) -> bool:
     """
     if request.POST.get(ANYWAY) or campaign.state != Campaign.State.DRAFT:
         return False
-    result = missing_at(campaign)
-    for sentence in result:
-        messages.warning(request, f"Nothing was launched. {sentence}")
-    return bool(result)
+    missing = [each for each in asked_checks(planned_by(campaign)) if each.warns]
+    for each in missing:
+        messages.warning(request, f"Nothing was launched. {each.text}")
+    return bool(missing)
 
 
 def waits_for_approval(request: HttpRequest, campaign: Campaign) -> bool:

@@ -68,8 +68,9 @@ class PlanView:
         return f"{self.runs + self.warm_ups} runs, about {about(self.seconds)}, {self.source}"
 
 
-def plan_view(definition: Definition, preview: Preview) -> PlanView:
-    """Arrange a preview for the page."""
+def plan_view(definition: Definition, preview: Preview, *, with_checks: bool = False) -> PlanView:
+    """Arrange a preview for the page. with_checks: with what the checks before a launch found, where no other panel has it."""
+    remarks = [*preview.remarks, *(preview.found if with_checks else ())]
     tiles = _tiles(definition, preview.plan.cells)
     rows = _rows(definition, preview)
     many = len(definition.factors) > 1 and definition.campaign.order != Campaign.Order.PAIRED
@@ -98,7 +99,7 @@ def plan_view(definition: Definition, preview: Preview) -> PlanView:
         shading=_shading(definition, many),
         legend=tuple(tiles[:MOST_TILES]) if many else (),
         seed=definition.campaign.seed,
-        remarks=tuple((tone, text, ICONS.get(tone, "info")) for tone, text in preview.remarks),
+        remarks=tuple((tone, text, ICONS.get(tone, "info")) for tone, text in remarks),
         calibrate=preview.calibrate,
     )
 

@@ -9,7 +9,7 @@ from campaigns.kit.rights import NotAllowed
 from campaigns.models import AuditEvent, Campaign, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.planning.executed import ask_rights_of, executed_by
+from campaigns.planning.launch_checks import ask_rights_at, planned_by
 from campaigns.planning.preview import preview
 from campaigns.targets.rights import confirm_rights, is_confirmed, withdraw_rights
 from campaigns.targets.saving import save_target
@@ -47,7 +47,7 @@ def drafted(target, **changes):
 
 
 def asked(campaign):
-    ask_rights_of(campaign.kind, executed_by(campaign))
+    ask_rights_at(planned_by(campaign))
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -184,7 +184,7 @@ def test_only_an_admin_confirms(kind, target, role):
 def test_the_preview_says_so_before_anything_is_launched(kind, target):
     asked(drafted(target))
 
-    texts = [text for _, text in preview(check(written(target))).remarks]
+    texts = [text for _, text in preview(check(written(target))).found]
 
     assert any(REFUSED in text and "let an admin of the team" in text for text in texts)
 

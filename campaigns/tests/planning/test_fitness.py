@@ -258,9 +258,9 @@ def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
     asked = data | {"required_checks": ["storage-published"]}
     draft = drafts.create(check(asked), None)
     assert drafts.as_data(draft)["required_checks"] == ["storage-published"]
-    remarks = [text for _, text in preview(check(asked)).remarks]
-    assert any("is not fit by the check storage-published" in text for text in remarks)
-    assert "It cannot be launched so" in " ".join(remarks)
+    found = [text for _, text in preview(check(asked)).found]
+    assert any("is not fit by the check storage-published" in text for text in found)
+    assert "Make the check on the page of the target, or state" in " ".join(found)
     with pytest.raises(NotPossible, match=r"“db1” is not fit .*needs 60 MB/s"):
         lifecycle.launch(draft, None)
     reason = {"unfit_reason": "A slow disk is what we ask about."}

@@ -217,6 +217,18 @@ def test_the_kind_storage_asks_for_the_ssh_login_when_it_is_saved():
     check(storing(target))
 
 
+def test_the_kind_sql_asks_for_the_right_that_the_last_probe_missed():
+    target = made("postgresql", base_url="postgresql://127.0.0.1:9/bench", username="them")
+    data = storing(target) | {"kind": "sql", "parameters": {}}
+    check(data)
+    missed = {"name": "making a schema", "expected": "allowed", "measured": "refused"}
+    target.proofs = [missed | {"unit": "", "ok": False}]
+    target.save()
+
+    (why,) = refused(data)["target"]
+    assert "GRANT CREATE ON DATABASE bench TO them. Then probe the target again." in why
+
+
 SIGNS_IN = "login: target\nsteps:\n- {name: look, get: /}\n"
 
 

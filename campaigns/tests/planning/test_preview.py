@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def texts(planned) -> str:
-    return " ".join(text for _, text in planned.remarks)
+    return " ".join(text for _, text in [*planned.remarks, *planned.found])
 
 
 def test_without_earlier_runs_the_time_is_the_drivers_guess(target):

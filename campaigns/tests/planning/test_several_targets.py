@@ -156,7 +156,7 @@ def test_targets_without_settings_are_interleaved(three):
 
 def test_the_preview_tells_order_state_and_shared_machines(three):
     result = preview(checking.check(side_by_side(three)))
-    texts = " ".join(text for _, text in result.remarks)
+    texts = " ".join(text for _, text in [*result.remarks, *result.found])
 
     assert "3 targets side by side: toy server, b, c" in texts
     assert "run on one machine" in texts  # all are loopback addresses

@@ -26,6 +26,10 @@ Confirm = Annotated[
         metavar="NAME", help="The target's name, typed by you: needed for a production server."
     ),
 ]
+Anyway = Annotated[
+    bool,
+    typer.Option("--anyway", help="Launch although the targets lack something that runs need."),
+]
 Into = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instead of standard output.")
 ]
@@ -77,6 +81,7 @@ def create(
     ] = False,
     watch: Watch = False,
     confirm_target: Confirm = "",
+    anyway: Anyway = False,
     fail_on: FailOn = None,
     timeout: Timeout = None,
     json: Json = False,
@@ -92,7 +97,12 @@ def create(
         _preview(session, file)
         return
     fields, document = read_definition(file)
-    body = {**fields, "launch": True, "confirm_target": confirm_target} if launch else fields
+    more = {
+        "launch": True,
+        "confirm_target": confirm_target,
+        **({"anyway": True} if anyway else {}),
+    }
+    body = {**fields, **more} if launch else fields
     made = session.server.post("campaigns", body, lines=document.lines, file=document.name)
     number = made["id"]
     launched = launch and not waiting_launch(made)
@@ -175,6 +185,7 @@ def launch(
     campaign: Campaign,
     watch: Watch = False,
     confirm_target: Confirm = "",
+    anyway: Anyway = False,
     fail_on: FailOn = None,
     timeout: Timeout = None,
     json: Json = False,
@@ -182,7 +193,8 @@ def launch(
     """Launch a draft: lock its definition, and begin."""
     session = session_of(context)
     text = read_words(fail_on or ())
-    body = {"confirm_target": confirm_target} if confirm_target else None
+    said = {"confirm_target": confirm_target, "anyway": anyway}
+    body = {name: value for name, value in said.items() if value} or None
     result = session.server.post(f"campaigns/{campaign}/launch", body)
     if "definition_hash" in result:  # a launch request instead of a campaign
         result = session.server.get(f"campaigns/{campaign}")

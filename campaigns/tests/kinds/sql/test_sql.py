@@ -1,5 +1,7 @@
 """The kind on a PostgreSQL that runs, alone and behind HAProxy and PgBouncer."""
 
+from dataclasses import replace
+
 import pytest
 
 from campaigns.kinds.base import (
@@ -209,6 +211,21 @@ def test_a_user_without_rights_is_told_what_is_not_shown(place):
     assert place.unproved == []
     assert place.proof("checkpoint").measured.startswith("not done: permission denied")
     assert place.proof("counters reset").measured.startswith("not done: permission denied")
+
+
+def test_a_user_who_may_make_no_schema_is_told_before_a_run(place, modest):
+    rules, proof = parse_rules("127.0.0.1:*"), "making a schema"
+    probed = {each.name: each for each in driver.probe(modest, rules)}
+    assert probed[proof].ok
+    place.database.run("REVOKE CREATE ON DATABASE bench FROM modest")
+
+    probed = {each.name: each for each in driver.probe(modest, rules)}
+    assert (probed[proof].ok, probed[proof].measured) == (False, "refused")
+    with pytest.raises(DriverError, match="GRANT CREATE ON DATABASE bench TO modest"):
+        driver.look(modest, place.parameters(), rules)
+    assert driver.lacks(modest, place.parameters()) == ""
+    known = replace(modest, unproved=(proof,))
+    assert "may not make a schema" in driver.lacks(known, place.parameters())
 
 
 @pytest.fixture

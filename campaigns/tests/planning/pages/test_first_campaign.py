@@ -8,7 +8,7 @@ from campaigns.kinds.registry import driver_of
 from campaigns.models import Attempt, Campaign, Run, Target, Worker
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
-from campaigns.targets.probing import missing_at
+from campaigns.planning.launch_checks import Outcome, asked_checks, planned_by
 from campaigns.tests.browsing import Page
 from campaigns.tests.planning.pages.test_form import sent
 
@@ -123,11 +123,13 @@ def test_a_server_that_gives_no_answer_here_keeps_nobody_back(draft, toy, monkey
 
     monkeypatch.setattr(toy, "look", look)
 
-    assert missing_at(draft) == []
+    (made,) = asked_checks(planned_by(draft))
+    assert made.outcome == Outcome.NOT_MADE
 
 
 def test_the_server_may_be_probed_again_after_the_look(draft, missing):
-    assert missing_at(draft) == []
+    (made,) = asked_checks(planned_by(draft))
+    assert made.outcome == Outcome.PASSED
 
     assert Target.objects.get(pk=draft.target_id).probe_began_at is None
 
