@@ -5,7 +5,7 @@ import pytest
 from campaigns.execution import dispatch
 from campaigns.execution.running import execute
 from campaigns.models import Attempt, LogLine, Run
-from campaigns.targets.rights import confirm_rights, note_rights
+from campaigns.targets.rights import confirm_rights, held_of, note_rights
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
@@ -72,3 +72,14 @@ def test_rights_that_nobody_could_ask_for_before_are_refused_at_the_start(
     assert run.state == Run.State.VOID
     dispatch.dispatch()
     assert not Attempt.objects.filter(state=Attempt.State.QUEUED).exists()
+
+
+def test_what_was_confirmed_of_one_login_is_shown_and_does_not_hold_for_another(rights, target):
+    """Of a login that was just changed, no right is known yet."""
+    target.username, target.rights = "another", None
+    target.save()
+
+    held = held_of(target)
+
+    assert held.row is not None
+    assert (held.is_confirmed, held.matter) == (False, True)
