@@ -38,12 +38,17 @@ from campaigns.kinds.programs.pinned import allowed_addresses
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.form import AUTOMATIC
 from campaigns.kinds.sql.scripts import SCHEMA
+from campaigns.kit import sql_bounds
 from campaigns.kit.http.credentials import Tls
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import SQL_SCHEMES, BadUrl, Refused, Rules, check_url
 
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 0.2
+PROBE_SECONDS = 10.0
+"""The longest session of a probe, which one thread waits for."""
+CANCEL_SECONDS = 2.0
+"""In which a server ends a statement that was cancelled; then the connection is cut."""
 AT_WORK_SECONDS = 0.3
 """In which another run would begin a statement."""
 ROWS_AT_ONCE = 100_000
@@ -210,7 +215,6 @@ def session(
     """
     context = access if isinstance(access, Context) else None
     place = place_of(target, context.rules if context else cast(Rules, access))
-    over = threading.Event()
     with TemporaryDirectory(prefix="perfdash-") as directory:
         try:
             options: dict[str, Any] = place | tls_options(target.tls, sslmode, Path(directory))
@@ -229,32 +233,42 @@ def session(
             )
         except psycopg.Error as error:
             raise translated(error) from None
+        ends = _Ends(connection, context, to_the_end)
         try:
-            if context is not None:
-                arguments = (connection, context, over, to_the_end)
-                threading.Thread(target=_watch, args=arguments, name="sql", daemon=True).start()
-            yield Session(connection, None if to_the_end else context)
+            with sql_bounds.bounded(connection, ends.gives_up):
+                yield Session(connection, None if to_the_end else context)
         except psycopg.Error as error:
             if context is not None and not to_the_end:
                 context.check()
             raise TargetUnavailable(f"The database ended the session: {_told(error)}") from None
         finally:
-            over.set()
             with suppress(psycopg.Error):
                 connection.close()
 
 
-def _watch(
-    connection: psycopg.Connection[Any],
-    context: Context,
-    over: threading.Event,
-    to_the_end: bool,
-) -> None:
-    """Cancel the statement that runs when the attempt is cancelled, or its lease ends."""
-    while not over.wait(LOOK_SECONDS):
-        if context.lease_seconds() <= 0 or (context.cancelled.is_set() and not to_the_end):
+class _Ends:
+    """When a session ends before its time: with the attempt or its lease, and one for a probe after some seconds."""
+
+    def __init__(
+        self, connection: psycopg.Connection[Any], context: Context | None, to_the_end: bool
+    ) -> None:
+        self._connection, self._context, self._to_the_end = connection, context, to_the_end
+        self._until = math.inf if context else time.monotonic() + PROBE_SECONDS
+
+    def gives_up(self) -> bool:
+        """Return whether to cut the connection: the statement was cancelled, and a server that answers has ended it since."""
+        if self._until == math.inf and self._is_over():
             with suppress(psycopg.Error):
-                connection.cancel()
+                self._connection.cancel_safe(timeout=CANCEL_SECONDS)
+            self._until = time.monotonic() + CANCEL_SECONDS
+        return time.monotonic() > self._until
+
+    def _is_over(self) -> bool:
+        context = self._context
+        if context is None:
+            return False
+        cancelled = context.cancelled.is_set() and not self._to_the_end
+        return cancelled or context.lease_seconds() <= 0
 
 
 # What is there ------------------------------------------------------------------------------------------------------

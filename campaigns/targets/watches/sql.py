@@ -1,16 +1,13 @@
 """What sources over PostgreSQL's protocol share: the place that the rules allow, and a bound for servers that hang. Pure."""
 
-import os
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
+from time import monotonic
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psycopg
 
-from campaigns.kit import name_service
+from campaigns.kit import name_service, sql_bounds
 from campaigns.kit.network import SQL_SCHEMES, NetworkError, check_url
 from campaigns.targets.watches.base import Access, WatchFailed
 from campaigns.targets.watches.polling import Missed
@@ -54,21 +51,7 @@ def text_of(error: psycopg.Error) -> str:
     return " ".join(text.split()).removeprefix("connection failed: ").rstrip(".")[:SHOWN]
 
 
-@contextmanager
-def bounded(connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
-    """Cut the connection where the server does not answer at all."""
-    copy = socket.socket(fileno=os.dup(connection.fileno()))
-    timer = threading.Timer(seconds, _cut, (copy,))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        copy.close()
-
-
-def _cut(copy: socket.socket) -> None:
-    with suppress(OSError):
-        copy.shutdown(socket.SHUT_RDWR)
+def bounded(connection: psycopg.Connection[Any], seconds: float) -> AbstractContextManager[None]:
+    """Cut the connection where the server does not answer at all, or without end."""
+    until = monotonic() + seconds
+    return sql_bounds.bounded(connection, lambda: monotonic() > until)
