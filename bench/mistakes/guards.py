@@ -20,6 +20,7 @@ GUARDS: dict[str, dict[str, tuple[str, ...]]] = {
         "campaigns/targets/rights.py": (
             "targets/test_rights.py",
             "execution/test_rights.py",
+            "planning/test_executed.py",
             "targets",
         ),
     },
