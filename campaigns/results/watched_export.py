@@ -1,7 +1,5 @@
 """Files of what was observed on the target of one attempt: every sample, as CSV, Parquet or OpenMetrics."""
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from math import isfinite
 
+from campaigns.kit.downloads import gathered, lines_of
 from campaigns.models import Attempt, Campaign, Run
 from campaigns.results.watched import WatchedRun, watched_of
 from campaigns.targets.watches.align import AlignedSeries
@@ -31,15 +30,9 @@ def csv_pieces(attempt: Attempt, run: WatchedRun) -> Iterator[bytes]:
     """Yield one line a sample; what was not observed is left out."""
     yield (",".join(COLUMNS) + "\n").encode()
     for series in run.series():
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        label = series.key.label
-        safe = f"'{label}" if label[:1] in "=+-@\t\r" and label else label
-        for seconds, value in _samples(series):
-            writer.writerow(
-                (series.key.quantity, safe, _unit(series), f"{seconds:g}", f"{value:.6g}")
-            )
-        yield buffer.getvalue().encode()
+        about = (series.key.quantity, series.key.label, _unit(series))
+        rows = ((*about, f"{seconds:g}", f"{value:.6g}") for seconds, value in _samples(series))
+        yield from gathered(lines_of(rows))
 
 
 def openmetrics_pieces(attempt: Attempt, run: WatchedRun) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from pyarrow import parquet
 from campaigns.results.watched import store_watched
 from campaigns.tests.measured import finish, launched, store
 from campaigns.tests.test_views import everything_in
-from campaigns.tests.watched import REFUSED, machine, watch, watched
+from campaigns.tests.watched import REFUSED, machine, series, watch, watched
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +72,17 @@ def test_files_of_every_sample(api, run):
     )
     table = parquet.read_table(io.BytesIO(b"".join(whole.streaming_content)))
     assert set(table["run"].to_pylist()) == {run.position}
+
+
+@pytest.mark.parametrize("label", ["=1+1", "\uff1d1+1"])
+def test_a_label_of_a_target_is_no_formula_in_a_file(api, run, label):
+    store_watched(run.attempts.get(), watched([series("disk.busy", 0.2, label)]))
+    path = f"/api/v1/campaigns/{run.campaign_id}/runs/{run.position}/watched/export"
+
+    sent = b"".join(api.client.get(path, {"format": "csv"}).streaming_content).decode()
+
+    assert f",'{label}," in sent
+    assert f",{label}," not in sent
 
 
 def test_the_views_of_sql(run):
