@@ -192,6 +192,9 @@ def publish(row: Program, user: User, metrics: Any = None) -> Program:
     former = Program.objects.select_for_update(no_key=True).filter(kind=definition.kind).first()
     if former is not None and former.state == Program.State.PUBLISHED:
         raise Invalid({"": [f"It is the same as version {former.version}, which is in use."]})
+    if former is not None and stored_definition(former.definition) != definition:
+        # A kind has 32 bits of the hash: somebody may have looked for another definition with the same.
+        raise Invalid({"": [f"Its hash is that of version {former.version}: change its summary."]})
     in_use = Program.objects.filter(name=row.name, state=Program.State.PUBLISHED)
     in_use.update(state=Program.State.SUPERSEDED)
     if (

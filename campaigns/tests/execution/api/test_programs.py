@@ -72,6 +72,22 @@ def test_a_draft_is_published_and_becomes_a_kind(api):
     assert api.post(f"programs/{row['id']}/retire")[1]["state"] == "retired"
 
 
+def test_a_version_is_not_replaced_by_another_definition_with_its_hash(api):
+    """As if somebody had found one: a kind has 32 bits of the hash."""
+    row = created(api)
+    api.post(f"programs/{row['id']}/publish", {})
+    newer = api.put(f"programs/{row['id']}", {"definition": SORT | {"seconds": 5}})[1]
+    api.post(f"programs/{newer['id']}/publish", {})
+    before = {**SORT, "summary": "What campaigns have run."}
+    Program.objects.filter(pk=row["id"]).update(definition=before)
+    draft = api.put(f"programs/{row['id']}", {"definition": SORT})[1]
+
+    status, problem = api.post(f"programs/{draft['id']}/publish", {})
+
+    assert (status, "Its hash is that of version 1" in str(problem)) == (400, True)
+    assert Program.objects.get(pk=row["id"]).definition == before
+
+
 def test_the_primary_metric_is_chosen_among_those_of_the_trial(api, nothing_is_sent):
     row = created(api, READ)
     status, problem = api.post(f"programs/{row['id']}/publish", {})
