@@ -22,6 +22,8 @@ COLLECTORS = (
 )  # fmt: skip
 ONCE = ("netclass", "uname", "os")
 """Read once: the speed of the cards, and facts."""
+MOST_SAMPLES = 20_000
+"""The most samples of one answer: a machine with a thousand cores has half of them. They take a fifth of a second to read."""
 OWN_CPU = "process_cpu_seconds_total"
 ADVICE = "check the address, which ends with /metrics"
 
@@ -117,9 +119,17 @@ class _Watch:
 
 
 def samples_of(text: str) -> list[Sample]:
-    """Return the samples that are read of an answer in Prometheus' text format; lines that are odd are left out."""
+    """Return the samples that are read of an answer in Prometheus' text format; lines that are odd are left out.
+
+    Raise WatchFailed where there are so many that reading them would take the processor of the worker, which measures.
+    """
     wanted = NAMES | {OWN_CPU, "node_uname_info", "node_os_info"}
     lines = [line for line in text.splitlines() if _name_of(line) in wanted]
+    if len(lines) > MOST_SAMPLES:
+        raise WatchFailed(
+            f"The answer has more than {MOST_SAMPLES:,} samples of a machine, too many to be read each second: switch "
+            "collectors off, or watch it by another source."
+        )
     try:
         return _parsed("\n".join(lines))
     except (ValueError, IndexError, KeyError):

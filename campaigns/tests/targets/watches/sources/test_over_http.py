@@ -243,6 +243,12 @@ def test_an_answer_without_end_is_refused(monkeypatch):
         watched(apache.source, server.place)
 
 
+def test_a_node_exporter_of_a_million_series_does_not_take_the_processor_of_the_worker():
+    body = b"".join(b'node_cpu_seconds_total{cpu="%d"} 1\n' % number for number in range(20_001))
+    with serving(body) as server, pytest.raises(WatchFailed, match="more than 20,000 samples"):
+        watched(node_exporter.source, server.place)
+
+
 @pytest.mark.parametrize("source", [source for source, _ in LIVE], ids=lambda each: each.name)
 def test_no_connection_leaves_the_rules(source):
     with pytest.raises(WatchFailed, match="no rule allows it"):
