@@ -12,6 +12,8 @@ from campaigns.kit.redaction import storable
 from campaigns.targets.watches.base import ClockReading, Event, Frame, Key, WatchFailed
 
 MOST_VALUES = 4_000_000
+MOST_VALUE = 1e38
+"""The largest value: a run stores four bytes of each. What is larger, or no number, is not taken."""
 MOST_KEYS = 2_000
 MOST_EVENTS = 500
 MOST_FACTS = 500
@@ -70,6 +72,8 @@ class Recording:
         self._received.append(frame.received)
         self._uptimes.append(float("nan") if frame.uptime is None else frame.uptime)
         for key, value in frame.values.items():
+            if not abs(value) <= MOST_VALUE:
+                continue
             column = self._columns.get(key)
             if column is None:
                 if len(self._columns) >= MOST_KEYS:

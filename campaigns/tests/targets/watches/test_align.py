@@ -162,7 +162,10 @@ def test_what_is_no_number_or_text_is_not_taken():
     result.fact("cores", float("nan"))
     result.event(Event("oom", "x", float("inf")))
     result.frame(Frame(AHEAD + 1, 1.0, {Key("net.sent", "eth\0" + 200 * "x"): 1.0}))
-    assert (result.count, len(result.readings), result.facts, result.events) == (2, 1, {}, [])
+    for value in (1e300, -1e39, float("inf"), float("nan")):
+        result.frame(Frame(AHEAD + 2, 2.0, {Key("cpu.load"): value}))
+    assert (result.count, len(result.readings), result.facts, result.events) == (6, 1, {}, [])
+    assert result.columns()[LOAD][1].tolist() == [1.0]
     (label,) = [key.label for key in result.columns() if key.label]
     assert len(label) == 100
     assert "\0" not in label
