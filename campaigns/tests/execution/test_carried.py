@@ -284,6 +284,16 @@ def test_a_run_within_it_goes_on_when_the_permission_ends(measured, draft, produ
     assert not is_stopped(attempt)
 
 
+@pytest.mark.parametrize("hours", [None, -1])
+def test_a_search_without_the_permission_is_told_why_it_needs_one(hours):
+    now = timezone.now()
+    until = None if hours is None else now + timedelta(hours=hours)
+
+    refused = overload.why_never(Target(name="server", overload_until=until), now)
+
+    assert refused.startswith("A search loads “server” until work fails")
+
+
 @pytest.mark.parametrize("until", [None, -1, 1])
 def test_a_twin_in_production_whose_permission_is_over_closes_its_server(target, production, until):
     now = timezone.now()

@@ -4,7 +4,8 @@ import pytest
 
 from campaigns.execution import dispatch
 from campaigns.execution.running import execute
-from campaigns.models import Attempt, LogLine, Run
+from campaigns.kit.errors import Invalid
+from campaigns.models import Attempt, LogLine, Run, Target
 from campaigns.targets.rights import confirm_rights, held_of, note_rights
 from campaigns.tests.people import somebody
 
@@ -83,3 +84,10 @@ def test_what_was_confirmed_of_one_login_is_shown_and_does_not_hold_for_another(
 
     assert held.row is not None
     assert (held.is_confirmed, held.matter) == (False, True)
+
+
+def test_rights_that_nobody_has_asked_for_are_not_confirmed(rights, target):
+    Target.objects.filter(pk=target.pk).update(rights=None)
+
+    with pytest.raises(Invalid, match="The rights of its login are: none"):
+        confirm_rights(target, ["dblink"], somebody("another admin"))
