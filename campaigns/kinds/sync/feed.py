@@ -5,9 +5,10 @@ import lzma
 import re
 import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from typing import Any, Protocol
 from urllib.parse import urljoin
 from xml.etree import ElementTree
@@ -59,6 +60,13 @@ CHUNKED = "_zck"
 """End of the names of copies in chunks of zstd, beside which there is another one."""
 
 MOST_METADATA = 512 * 1024 * 1024
+MOST_DOCUMENTS = 1000
+MOST_PACKAGES = 2_000_000
+MOST_ELEMENTS = 2_000_000
+"""Of one package, group or advisory: a kernel names some ten thousand files."""
+MOST_MODULES = 64 * 1024 * 1024
+MOST_MEMBERS = 100_000
+PIECE = 1 << 16
 MOST_MEMORY = 256 * 1024 * 1024
 """The limit for xz, whose files declare how much they need; zstd needs at most 128 MiB."""
 
@@ -133,23 +141,36 @@ def _files(body: bytes) -> Offer:
 def _packages(url: str, context: Context) -> Offer:
     base = url if url.endswith("/") else f"{url}/"
     document = _get(urljoin(base, "repodata/repomd.xml"), context)
-    repomd = _xml(document)
-    named = {named.text for named in repomd.iterfind(f"{REPO}data/{REPO}checksum") if named.text}
-    place = repomd.find(f"{REPO}data[@type='primary']/{REPO}location")
+    repomd = list(islice(_elements(document, f"{REPO}data"), MOST_DOCUMENTS))
+    named = {
+        named.text for data in repomd for named in data.iterfind(f"{REPO}checksum") if named.text
+    }
+    primary = (data for data in repomd if data.get("type") == "primary")
+    place = next((data.find(f"{REPO}location") for data in primary), None)
     href = place.get("href") if place is not None else None
     if not href:
         raise DriverError("The feed's repomd.xml names no primary metadata.")
-    primary = _xml(unpacked(_get(urljoin(base, href), context), href))
     files: dict[str, int] = {}
-    for package in primary.iterfind(f"{COMMON}package"):
+    for package in _elements(
+        unpacked(_get(urljoin(base, href), context), href), f"{COMMON}package"
+    ):
         digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
         if digest is not None and digest.text and size is not None:
-            files[digest.text] = int(size.get("package") or 0)
+            files[digest.text] = _size(size.get("package") or "0")
+        if len(files) > MOST_PACKAGES:
+            raise DriverError(f"The feed has more than {MOST_PACKAGES:,} packages.")
     digests = frozenset([sha256(document).hexdigest(), *named])
     return Offer(len(files), files, digests, _others(base, repomd, context))
 
 
-def _others(base: str, repomd: Any, context: Context) -> dict[str, int | None]:
+def _size(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise DriverError(f"The feed's metadata give “{text[:40]}” as a size.") from None
+
+
+def _others(base: str, repomd: Sequence[Any], context: Context) -> dict[str, int | None]:
     """Count the modules, comps and advisories of a feed of packages."""
     counts: dict[str, int | None] = {}
     for name, (types, count) in COUNTERS.items():
@@ -163,9 +184,9 @@ def _others(base: str, repomd: Any, context: Context) -> dict[str, int | None]:
     return counts
 
 
-def _place_of(repomd: Any, name: str) -> str:
+def _place_of(repomd: Iterable[Any], name: str) -> str:
     """Return where the metadata of a type are, such as `group` or `group_gz`; empty where there are none."""
-    for data in repomd.iterfind(f"{REPO}data"):
+    for data in repomd:
         kind, place = str(data.get("type")), data.find(f"{REPO}location")
         if kind.partition("_")[0] == name and not kind.endswith(CHUNKED) and place is not None:
             return str(place.get("href") or "")
@@ -174,23 +195,33 @@ def _place_of(repomd: Any, name: str) -> str:
 
 def _modules(body: bytes) -> dict[str, int]:
     """Count the documents of a file of modules, each once."""
+    if len(body) > MOST_MODULES:
+        raise DriverError(f"The feed's modules have more than {MOST_MODULES:,} bytes unpacked.")
     documents = {each.strip() for each in NEXT_DOCUMENT.split(body.decode(errors="replace"))}
     kinds = [match[1] for each in documents if (match := DOCUMENT.search(each))]
     return {kind: kinds.count(name) for name, kind in OF_MODULES.items()}
 
 
 def _comps(body: bytes) -> dict[str, int]:
-    comps = _xml(body)
-    counts = {kind: _different(comps, f"{name}/id") for name, kind in OF_COMPS.items()}
-    return counts | {LANGPACKS: int(comps.find("langpacks/match") is not None)}
+    found: dict[str, set[str | None]] = {name: set() for name in OF_COMPS}
+    langpacks = 0
+    for each in _elements(body, *OF_COMPS, "langpacks"):
+        if each.tag in found:
+            found[each.tag] |= _ids(each)
+        elif each.find("match") is not None:
+            langpacks = 1
+    return {kind: len(found[name]) for name, kind in OF_COMPS.items()} | {LANGPACKS: langpacks}
 
 
 def _advisories(body: bytes) -> dict[str, int]:
-    return {"rpm.advisory": _different(_xml(body), "update/id")}
+    different: set[str | None] = set()
+    for each in _elements(body, "update"):
+        different |= _ids(each)
+    return {"rpm.advisory": len(different)}
 
 
-def _different(document: Any, path: str) -> int:
-    return len({each.text for each in document.iterfind(path)})
+def _ids(element: Any) -> set[str | None]:
+    return {each.text for each in element.iterfind("id")}
 
 
 COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[bytes], Mapping[str, int]]]] = {
@@ -201,12 +232,35 @@ COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[bytes], Mapping[str, int]]
 """What the metadata of a type hold, and what counts it."""
 
 
-def _xml(body: bytes) -> Any:
-    """Parse XML without a document type, which excludes entities that grow when they are expanded."""
+def _elements(body: bytes, *tags: str) -> Iterator[Any]:
+    """Yield the elements below the root with one of these tags; those before are forgotten, since a tree takes 30 times the memory.
+
+    Refuse a document type, which excludes entities that grow when they are expanded. Raise DriverError.
+    """
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
         raise DriverError("The feed's metadata define entities; metadata of packages have none.")
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
+    path, within = list[Any](), 0
     try:
-        return ElementTree.fromstring(body)  # noqa: S314 - see above
+        for begin in range(0, len(body) + 1, PIECE):
+            parser.feed(body[begin : begin + PIECE])
+            if begin + PIECE > len(body):
+                parser.close()
+            for event, element in parser.read_events():
+                if event == "start":
+                    path.append(element)
+                    within += 1
+                    if within > MOST_ELEMENTS:
+                        raise DriverError(
+                            f"One of the feed's entries has more than {MOST_ELEMENTS:,} elements."
+                        )
+                    continue
+                path.pop()
+                if len(path) == 1:
+                    if element.tag in tags:
+                        yield element
+                    path[0].clear()
+                    within = 0
     except (ElementTree.ParseError, ValueError) as error:
         raise DriverError(f"The feed's metadata are no XML that can be read: {error}.") from None
 
@@ -272,13 +326,24 @@ def unpacked(body: bytes, name: str) -> bytes:
 
 
 def _all_of(body: bytes, name: str, unpacker: Callable[[], _Unpacker]) -> bytes:
-    whole = bytearray()
-    while body:
-        member = unpacker()
-        whole += member.decompress(body, MOST_METADATA + 1 - len(whole))
+    whole, place, rest, members = bytearray(), 0, b"", 0
+    member: _Unpacker | None = None
+    while rest or place < len(body):
+        if not rest:
+            rest, place = body[place : place + PIECE], place + PIECE
+        if member is None:
+            rest = rest.lstrip(b"\0")  # padding
+            if not rest:
+                continue
+            member, members = unpacker(), members + 1
+            if members > MOST_MEMBERS:
+                raise DriverError(f"{name} has more than {MOST_MEMBERS:,} parts.")
+        whole += member.decompress(rest, MOST_METADATA + 1 - len(whole))
         if len(whole) > MOST_METADATA:
             raise DriverError(f"{name} has more than {MOST_METADATA} bytes unpacked.")
-        if not member.eof:
-            raise EOFError("it ends in the middle")
-        body = member.unused_data.lstrip(b"\0")  # padding
+        rest = b""
+        if member.eof:
+            rest, member = member.unused_data, None
+    if member is not None:
+        raise EOFError("it ends in the middle")
     return bytes(whole)

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import sys
+import tracemalloc
 
 import pytest
 
@@ -30,6 +31,46 @@ def test_what_is_packed_is_read(packing):
     ending, pack = packing
 
     assert unpacked(pack(TEXT), f"repodata/primary.xml.{ending}") == TEXT
+
+
+def test_many_empty_members_are_refused(packing, monkeypatch):
+    """Each copied what followed it: some megabytes of them took a worker for hours."""
+    monkeypatch.setattr(feed, "MOST_MEMBERS", 100)
+    ending, pack = packing
+
+    with pytest.raises(DriverError, match="more than 100 parts"):
+        unpacked(pack(b"") * 101, f"primary.xml.{ending}")
+
+
+def test_padding_between_members_is_left_out(packing, monkeypatch):
+    monkeypatch.setattr(feed, "PIECE", 7)
+    ending, pack = packing
+
+    packed = pack(TEXT) + bytes(20) + pack(TEXT) + bytes(20)
+    assert unpacked(packed, f"primary.xml.{ending}") == 2 * TEXT
+    with pytest.raises(DriverError, match="ends in the middle"):
+        unpacked(packed[:-25], f"primary.xml.{ending}")
+
+
+def test_elements_are_forgotten_once_they_are_read(monkeypatch):
+    """A tree of all of them takes 30 times the memory of the text."""
+    body = b"<m><a>1</a>" + b"<b/>" * 100_000 + b"<a>2</a></m>"
+    tracemalloc.start()
+    found = [each.text for each in feed._elements(body, "a")]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found == ["1", "2"]
+    assert peak < 10 * len(body)
+    monkeypatch.setattr(feed, "MOST_ELEMENTS", 1000)
+    with pytest.raises(DriverError, match="more than 1,000 elements"):
+        list(feed._elements(b"<m>" + b"<a>" * 2000 + b"</a>" * 2000 + b"</m>", "a"))
+
+
+@pytest.mark.parametrize("body", [b"", b"<m>", b"<m></n>", b"no", b"<!DOCTYPE m><m/>"])
+def test_what_is_no_metadata_is_refused(body):
+    with pytest.raises(DriverError):
+        list(feed._elements(body, "a"))
 
 
 def test_several_members_are_one_document(packing):
