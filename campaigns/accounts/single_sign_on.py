@@ -126,7 +126,14 @@ def _connected(identity: Identity) -> Rows:
 
 
 def _with_email(email: str) -> list[User]:
-    return list(User.objects.select_for_update().filter(email__iexact=email)) if email else []
+    """Return the accounts with an e-mail address, whose letters from A to Z may be small or large.
+
+    The database compares capitals. Those of a dotless i and of a long s are I and S: it finds addresses of others, too.
+    """
+    if not email:
+        return []
+    found = User.objects.select_for_update().filter(email__iexact=email)
+    return [user for user in found if user.email.encode().lower() == email.encode().lower()]
 
 
 def _may_take_over(identity: Identity, same: list[User]) -> User:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from campaigns.accounts import invitations, single_sign_on
+from campaigns.accounts.single_sign_on import Identity
 from campaigns.models import Membership, Team
 from campaigns.tests.accounts.sign_in.at_provider import (
     BACK,
@@ -151,6 +152,22 @@ def test_a_verified_address_that_is_trusted_connects_the_account_and_takes_its_p
     assert SocialAccount.objects.get().user == local
     assert not local.has_usable_password()
     assert not is_in(stranger)
+
+
+@pytest.mark.parametrize("lookalike", ["m\u0131ke@kiosk.example", "mike@kio\u017fk.example"])
+def test_an_address_that_only_a_database_takes_for_the_same_takes_no_account_over(oidc, lookalike):
+    """Its capitals are those of the other one; the domain may be anybody's."""
+    oidc(trusts_email=True)
+    local = User.objects.create_user("local", "Mike@kiosk.example", PASSWORD)
+    issuer = single_sign_on.ours().issuer
+
+    came = single_sign_on.let_in(Identity(issuer, "stranger", lookalike, email_verified=True))
+    same = single_sign_on.let_in(
+        Identity(issuer, "mike", "MIKE@kiosk.example", email_verified=True)
+    )
+
+    assert (came.by_email, came.user == local) == (False, False)
+    assert (same.by_email, same.user) == (True, local)
 
 
 def test_an_address_of_two_accounts_connects_neither(provider, oidc):
