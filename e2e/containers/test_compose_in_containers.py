@@ -197,6 +197,48 @@ def test_the_first_page_comes(stack):
     assert "Which download_concurrency should be the default of a Pulp sync?" in page
 
 
+LOOKS = """
+id -u
+ls /run/secrets 2>/dev/null
+for place in /proc/[0-9]*; do tr "\\0" "\\n" <$place/environ 2>/dev/null; done | grep -c -e DATABASE_URL -e BROKER_URL -e KEYS
+for place in / /srv/perfdash /srv/work /srv/static; do touch $place/x 2>/dev/null && echo writes $place; done
+python - <<PROGRAM
+import socket
+for host, port in (("postgres", 5432), ("redis", 6379), ("web", 8000)):
+    try:
+        socket.create_connection((host, port), 3)
+        print("reaches", host)
+    except OSError:
+        pass
+print("rows=1 s")
+PROGRAM
+(setsid env -i sleep 300 &); sleep 0.5
+echo waits >/tmp/waits; ls /tmp; cat /proc/[0-9]*/comm | grep -c "^sleep"; true
+"""
+
+
+def test_a_program_finds_no_key_and_no_way_to_the_services_and_leaves_nothing(stack):
+    definition = {
+        "name": "looks", "label": "Looks", "where": "worker", "seconds": 30,
+        "arguments": ["sh", "-c", LOOKS], "reader": "plain_values",
+    }  # fmt: skip
+    draft = stack.api("POST", "programs", {"definition": definition})["id"]
+
+    def tried():
+        stack.api("POST", f"programs/{draft}/try", {})
+        wait_for(lambda: not stack.api("GET", f"programs/{draft}")["trial_is_on"], "tried", 120)
+        return stack.api("GET", f"programs/{draft}")["trial"]
+
+    for _ in range(2):
+        found = tried()
+        assert found["failure"] == ""
+        printed = {each["name"]: each["text"] for each in found["outputs"]}["stdout"].split("\n")
+        assert printed[:-1] == ["998", "0", "rows=1 s", "waits", "1"]
+    assert stack.exec("worker-programs", "sh", "-c", "ls -A /tmp /srv/program-work") == (
+        "/srv/program-work:\n\n/tmp:"
+    )
+
+
 def test_a_campaign_survives_the_kill_of_a_worker_and_the_restart_of_the_broker(podman, stack):
     campaign = stack.launch("kills", repetitions=4)
     wait_for(lambda: stack.runs(campaign), "the first run has ended", 300)
