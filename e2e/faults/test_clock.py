@@ -14,7 +14,7 @@ import pytest
 
 from e2e.conftest import copied, place
 from e2e.faults import processes
-from e2e.faults.load import again_and_again, loading
+from e2e.faults.load import PLAYED, again_and_again, loading
 from e2e.faults.plant import GRACE_SECONDS, LEASE_SECONDS, Plant, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
@@ -90,6 +90,19 @@ def test_the_clock_is_set(shifted, watch, target, rounds, book, step):
 
     with loading(shifted, target, rounds, clock_is_ours=False) as load, book(load):
         again_and_again(load, rounds, fault)
+
+
+@pytest.mark.parametrize("step", [HOUR, -HOUR], ids=["forward", "back"])
+def test_the_clock_is_set_while_a_scenario_is_played(shifted, watch, target, rounds, book, step):
+    def fault(attempt):
+        watch.set(watch.offset + step)
+
+    with (
+        loading(shifted, target, rounds, clock_is_ours=False, definition=PLAYED) as load,
+        book(load),
+    ):
+        again_and_again(load, rounds, fault)
+        load.assert_nothing_is_said_of_the_target()
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR], ids=["forward", "back"])

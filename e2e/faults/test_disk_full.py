@@ -8,7 +8,7 @@ import pytest
 from e2e.conftest import copied, place, wait_for
 from e2e.faults import processes
 from e2e.faults.disk import Filler, small_disk
-from e2e.faults.load import again_and_again, loading
+from e2e.faults.load import PLAYED, again_and_again, loading
 from e2e.faults.plant import LEASE_SECONDS, Plant, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly, pytest.mark.timeout(1800)]
@@ -59,12 +59,13 @@ def test_the_download_directory_is_full(first_start, target, rounds, book):
             load.assert_nothing_is_said_of_the_target()
 
 
-def test_the_data_directory_is_full(first_start, target, rounds, book):
+@pytest.mark.parametrize("definition", [None, PLAYED], ids=["downloader", "http"])
+def test_the_data_directory_is_full(first_start, target, rounds, book, definition):
     with place() as path, small_disk(path / "data", 400) as data:
         filler = Filler(data)
         with (
             started(Plant(copied(first_start, data))) as plant,
-            loading(plant, target, rounds) as load,
+            loading(plant, target, rounds, definition=definition) as load,
             book(load),
         ):
 
