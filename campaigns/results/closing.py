@@ -88,8 +88,9 @@ def close(
         soon = Now() + timedelta(seconds=HUNG_LEASE_SECONDS)
         TargetLease.objects.filter(attempt=attempt).update(expires_at=Greatest(soon, until))
     if away:
-        _wait_for_the_server(run, storable(outcome.reason))
-    settle(attempt, run, outcome.state, storable(outcome.reason), lasting=outcome.lasting)
+        _wait_for_the_server(run, storable(outcome.reason), lasting=outcome.lasting)
+    lasting = outcome.lasting and not away  # it is repeated once a person has resumed the campaign
+    settle(attempt, run, outcome.state, storable(outcome.reason), lasting=lasting)
     if measured and measured.pauses and campaign.state == Campaign.State.RUNNING:
         pause_itself(campaign, measured.pauses, storable(outcome.reason))
     if campaign.cool_down_seconds:
@@ -108,14 +109,16 @@ def _counts_not(run: Run, outcome: Outcome) -> bool:
     return run.attempts.exclude(interrupted_at=None).count() < MOST_UNCOUNTED
 
 
-def _wait_for_the_server(run: Run, reason: str) -> None:
-    """Let the runs of a locked campaign wait until a probe finds its server again."""
+def _wait_for_the_server(run: Run, reason: str, *, lasting: bool) -> None:
+    """Let the runs of a locked campaign wait until a probe finds its server again; lasting: until a person resumes it."""
     campaign, target = run.campaign, run.target
     assert target is not None  # noqa: S101 - for the type checker: its run was executed
     Target.objects.filter(pk=target.pk).update(
         health=Target.Health.UNREACHABLE, health_message=reason, proofs=[], probed_at=Now()
     )
-    if campaign.away_since is None:
+    if lasting:
+        pause_itself(campaign, f"the machine of {target.name} does not let perfdash in", reason)
+    elif campaign.away_since is None:
         Campaign.objects.filter(pk=campaign.pk).update(away_since=Now())
         wait = written(campaign.server_wait_seconds)
         LogLine.objects.create(

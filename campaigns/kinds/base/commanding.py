@@ -7,7 +7,12 @@ from typing import Any
 
 from django.conf import settings
 
-from campaigns.kinds.base.errors import DriverError, GeneratorFailed, TargetUnavailable
+from campaigns.kinds.base.errors import (
+    DriverError,
+    GeneratorFailed,
+    MachineRefused,
+    TargetUnavailable,
+)
 from campaigns.kinds.base.values import Context, Output, Target
 from campaigns.kinds.programs.commands import Command, Ran
 from campaigns.kinds.programs.run_apart import run_apart, work_of
@@ -15,7 +20,7 @@ from campaigns.kinds.programs.run_here import Broke, Ended, NotStarted, run_in
 from campaigns.kinds.programs.service import PREFIX
 from campaigns.kit.network import Rules
 from campaigns.kit.redaction import REDACTED, SHORTEST, forms_of
-from campaigns.kit.ssh.access import ActionFailed, SshAccess
+from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, LoginRefused, SshAccess
 
 TURNS = "programs.lock"
 NO_PROGRAMS = "This installation runs no programs on its workers: its administrator has set PERFDASH_WORKER_PROGRAMS to off."
@@ -89,7 +94,7 @@ def run_there(command: Command, target: Target, context: Context) -> Ran:
     except run_remotely.NotStarted as error:
         raise DriverError(f"The command did not begin on {target.name}: {error}") from error
     except ActionFailed as error:
-        raise TargetUnavailable(str(error)) from error
+        raise _unavailable(error) from error
 
 
 def ask(target: Target, context: Context, arguments: Sequence[str]) -> str:
@@ -99,7 +104,7 @@ def ask(target: Target, context: Context, arguments: Sequence[str]) -> str:
     try:
         return run_remotely.ask(arguments, access_of(target), context.rules, context.check)
     except ActionFailed as error:
-        raise TargetUnavailable(str(error)) from error
+        raise _unavailable(error) from error
 
 
 def remove_stale(target: Target, context: Context, scratch: str = "") -> list[str]:
@@ -109,7 +114,7 @@ def remove_stale(target: Target, context: Context, scratch: str = "") -> list[st
     try:
         return run_remotely.remove_stale(access_of(target), context.rules, context.check, scratch)
     except ActionFailed as error:
-        raise TargetUnavailable(str(error)) from error
+        raise _unavailable(error) from error
 
 
 def scratch_place(root: str, marker: str) -> str:
@@ -127,7 +132,12 @@ def log_in(target: Target, rules: Rules) -> None:
     try:
         commands.look(access, rules, lambda: None)
     except ActionFailed as error:
-        raise TargetUnavailable(str(error)) from error
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: ActionFailed) -> TargetUnavailable:
+    needs_a_person = isinstance(error, HostKeyRefused | LoginRefused)
+    return (MachineRefused if needs_a_person else TargetUnavailable)(str(error))
 
 
 def access_of(target: Target) -> SshAccess:

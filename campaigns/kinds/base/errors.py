@@ -3,6 +3,7 @@
   DriverError             what a person can act on; the run ends `failed`, the message is shown
   ├─ ParametersRefused    the target does not take parameters; each has a message
   ├─ TargetUnavailable    the target refuses, hangs or resets before anything could be measured; `void`
+  │  └─ MachineRefused    the machine of the target shows another host key, or refuses the login
   ├─ GeneratorFailed      the load generator broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
   │  └─ NotOurs           the target holds things of others, who alone may remove them
@@ -12,7 +13,7 @@
   └─ AddressRefused       the network rules exclude the address; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
 
-A void run is repeated, except after NotOurs, RightsNotConfirmed and AddressRefused, where another attempt would fail again.
+A void run is repeated, except after MachineRefused, NotOurs, RightsNotConfirmed and AddressRefused, where another attempt would fail again.
 Any other exception is a bug: it keeps its traceback and is re-raised.
 """
 
@@ -40,6 +41,12 @@ class TargetUnavailable(DriverError):
     """The target did not answer. Where a probe finds the same, the campaign waits for it."""
 
     void = True
+
+
+class MachineRefused(TargetUnavailable):
+    """The machine of the target shows another host key, or refuses the login. Where a probe finds the same, the campaign pauses."""
+
+    lasting = True
 
 
 class GeneratorFailed(DriverError):

@@ -11,6 +11,10 @@ class ActionFailed(Exception):
         self.output = output
 
 
+class LoginRefused(ActionFailed):
+    """The machine does not accept the key or password of the login."""
+
+
 class HostKeyRefused(ActionFailed):
     """The machine showed a host key that is not accepted. `key`: as a line of OpenSSH."""
 

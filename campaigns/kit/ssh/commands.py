@@ -16,7 +16,7 @@ import asyncssh
 
 from campaigns.kit import name_service
 from campaigns.kit.network import NetworkError, Rules
-from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
+from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, LoginRefused, SshAccess
 from campaigns.kit.ssh.keys import fingerprint_of
 
 CONNECT_SECONDS = 15.0
@@ -177,7 +177,7 @@ class _Client(asyncssh.SSHClient):
 
 
 async def connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnection:
-    """Log in. Raise ActionFailed, HostKeyRefused."""
+    """Log in. Raise ActionFailed, HostKeyRefused, LoginRefused."""
     address = await _address(access, rules)
     client = _Client()
     known = [asyncssh.import_public_key(access.host_key)] if access.host_key else []
@@ -206,7 +206,7 @@ async def connect(access: SshAccess, rules: Rules) -> asyncssh.SSHClientConnecti
     except asyncssh.HostKeyNotVerifiable:
         raise _refused(access, client.offered) from None
     except asyncssh.PermissionDenied:
-        raise ActionFailed(
+        raise LoginRefused(
             f"{access} refuses the login: give the key or password of that user."
         ) from None
     except TimeoutError:

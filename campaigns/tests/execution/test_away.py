@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from campaigns.execution import dispatch
 from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
-from campaigns.kinds.base import Proof, TargetUnavailable
+from campaigns.kinds.base import MachineRefused, Proof, TargetUnavailable
 from campaigns.models import Attempt, Campaign, LogLine, Run, Target
 from campaigns.planning import lifecycle
 from campaigns.results import closing
@@ -24,11 +24,12 @@ class Server:
 
     def __init__(self, controlled, monkeypatch):
         self.away, self.until = True, "reset"
+        self.error: type[TargetUnavailable] = TargetUnavailable
         reset, measure = controlled.reset, controlled.measure
 
         def answer():
             if self.away:
-                raise TargetUnavailable("server: connection refused")
+                raise self.error("server: connection refused")
 
         def proved(target, rules):
             answer()
@@ -173,3 +174,21 @@ def test_an_attempt_that_fails_on_a_server_that_answers_is_repeated_at_once(
     assert campaign.runs.get().state == Run.State.VOID
     campaign.refresh_from_db()
     assert campaign.away_since is None
+
+
+def test_a_machine_that_lets_nobody_in_pauses_the_campaign_at_once_and_costs_no_run(
+    launched, server, sent
+):
+    server.error = MachineRefused
+    campaign = launched(factors={"level": [3]}, repetitions=1)
+
+    assert [go_on() for _ in range(3)] == [True, False, False]
+
+    campaign.refresh_from_db()
+    assert campaign.state == STATE.PAUSED
+    assert "does not let perfdash in, the last one: server: connection" in campaign.state_reason
+    assert campaign.runs.get().state == Run.State.PLANNED
+    server.away = False
+    lifecycle.resume(campaign)
+    assert go_on()
+    assert campaign.runs.get().state == Run.State.DONE

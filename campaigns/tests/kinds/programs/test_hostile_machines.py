@@ -12,7 +12,9 @@ from pathlib import Path
 import asyncssh
 import pytest
 
+from campaigns.kinds.base import MachineRefused, Target
 from campaigns.kinds.programs import run_remotely
+from campaigns.kinds.storage.driver import driver as storage
 from campaigns.kit.network import parse_rules
 from campaigns.kit.ssh import commands
 from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
@@ -143,6 +145,9 @@ def test_another_host_key(machine):
     with pytest.raises(HostKeyRefused, match="shows another host key than the one"):
         run(what, access)
     assert left_of(what) == ([], False)
+    target = Target("it", "machine", "ssh://127.0.0.1", ssh=access)
+    with pytest.raises(MachineRefused, match="shows another host key"):
+        storage.probe(target, parse_rules(f"127.0.0.1:{access.port}"))
 
 
 @pytest.fixture
