@@ -7,6 +7,7 @@ are forked before this program has a second thread, die with it (PR_SET_PDEATHSI
 import fcntl
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,9 @@ SECONDS_TO_TELL_ITS_VERSION = 10.0
 PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
 NOWHERE = "/nonexistent"
+MOST_DATA_BYTES = 256 * 2**20
+BYTES_OF_A_CLIENT, BYTES_OF_A_THREAD = 2**19, 16 * 2**20
+"""Twice what a connection with TLS takes, and the stack and heap of a thread."""
 
 
 class NoPgbench(Exception):
@@ -170,6 +174,12 @@ def arguments(
     ]  # fmt: skip
 
 
+def most_memory(command: Sequence[str]) -> int:
+    """Return the bytes of data that a process of pgbench may have: a server may answer a transaction without end."""
+    clients, threads = (int(command[command.index(name) + 1]) for name in ("-c", "-j"))
+    return MOST_DATA_BYTES + clients * BYTES_OF_A_CLIENT + threads * BYTES_OF_A_THREAD
+
+
 class Process:
     """A pgbench that has been forked, and waits for its turn to be executed. client: its number, where it has one alone."""
 
@@ -246,6 +256,8 @@ def _execute(
         null = os.open(os.devnull, os.O_RDONLY)
         for descriptor, place in ((null, 0), (ends[0], 1), (ends[1], 2)):
             os.dup2(descriptor, place)
+        most = most_memory(command)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         os.read(gate, 1)
         os.execve(command[0], [*command], variables)  # noqa: S606 - the command of the engine
     except BaseException as error:  # noqa: BLE001 - shown as pgbench's own message

@@ -1,9 +1,11 @@
 """A server that speaks PostgreSQL's protocol, and does not end."""
 
+import os
 import socket
 import struct
 import threading
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from time import perf_counter_ns
 
 import psycopg
@@ -12,6 +14,7 @@ import pytest
 from campaigns.kinds.base import Cancelled, Context, DriverError, Target
 from campaigns.kinds.sql import server
 from campaigns.kinds.sql.driver import driver
+from campaigns.kinds.sql.engine import pgbench
 from campaigns.kit import sql_bounds
 from campaigns.kit.network import parse_rules
 
@@ -28,8 +31,11 @@ WELCOME = message(b"R", bytes(4)) + message(b"S", b"server_version\x0016.1\0") +
 
 
 @contextmanager
-def answering(pieces):
-    """Yield the port of a server that lets everybody in, and answers the first question with these pieces, again and again."""
+def answering(pieces, times=10**9, sent=None):
+    """Yield the port of a server that lets everybody in, and answers the first question with these pieces, the last one many times.
+
+    sent: an event that tells that all of them are on their way.
+    """
 
     def serve(client):
         with client, suppress(OSError, struct.error):
@@ -40,8 +46,10 @@ def answering(pieces):
             client.recv(4096)
             for piece in pieces[:1]:
                 client.sendall(piece)
-            while pieces:
+            for _ in range(times if pieces else 0):
                 client.sendall(pieces[-1])
+            if sent is not None:
+                sent.set()
             client.recv(4096)
 
     def accept():
@@ -98,6 +106,39 @@ def test_the_session_of_an_attempt_ends_where_the_server_ignores_that_it_is_canc
 
     with answering([]) as port, pytest.raises(Cancelled):
         ask(port)
+
+
+@pytest.mark.system
+def test_pgbench_takes_no_more_than_it_may(tmp_path, monkeypatch):
+    if not pgbench.candidates():
+        pytest.skip("pgbench is not installed (Debian: apt-get install postgresql-contrib)")
+    monkeypatch.setattr(pgbench, "MOST_DATA_BYTES", 32 * 2**20)
+    (tmp_path / "script").write_text("SELECT 1;")
+    words = f"-n -f {tmp_path}/script -c 1 -j 1 -t 1".split()
+    opens, gate = os.pipe()
+    sent = threading.Event()
+    with answering([message(b"T", COLUMN), message(b"D", ROW)], times=200, sent=sent) as port:
+        process = pgbench.Process(
+            [
+                pgbench.candidates()[0],
+                *words,
+                f"port={port} host=127.0.0.1 user=u dbname=d sslmode=disable",
+            ],
+            {},
+            tmp_path,
+            opens,
+            logs=False,
+        )
+        os.write(gate, b"x")
+        sent.wait()
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        process.kill()
+        process.wait()
+    for each in (opens, gate, process.stdout, process.stderr):
+        os.close(each)
+
+    [highest] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    assert int(highest.split()[1]) < 128 * 1024
 
 
 def test_what_asks_is_told_when_it_gives_up():
