@@ -12,6 +12,8 @@ from campaigns.kit.mappings import Json
 
 RELATIVE = 1e-6
 NO_P = 1e-12
+NO_PCT = 1e-6
+"""Percentages that differ by less are one: of a zero, rounding makes such, on each processor another."""
 BOOTSTRAP_SHARE = 0.05
 SHARE = 0.04
 BOOTSTRAPPED = frozenset({"bca_ci_pct", "interval", "below", "above"})
@@ -94,7 +96,7 @@ class Scale:
 
     def of(self, path: Sequence[str], before: float, after: float) -> float:
         """Return the width by which this number is measured; else its own size."""
-        name = next((each for each in reversed(path) if not each.isdigit()), "")
+        name = _name(path)
         size = max(abs(before), abs(after))
         if name == "ratio":
             return self.pct / 100 or size
@@ -148,10 +150,16 @@ def _same(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:
     if names & P_VALUES:
         tiny = bool(max(before, after) < NO_P)
         return tiny or math.isclose(before, after, rel_tol=RELATIVE)
+    if "pct" in _name(path) and abs(before - after) <= NO_PCT:
+        return True
     if names & SHARES:
         return bool(abs(before - after) <= SHARE)
     share = BOOTSTRAP_SHARE if names & BOOTSTRAPPED else RELATIVE
     return bool(abs(before - after) <= share * scale.of(path, before, after))
+
+
+def _name(path: Sequence[str]) -> str:
+    return next((each for each in reversed(path) if not each.isdigit()), "")
 
 
 def _identical(before: Any, after: Any, path: Sequence[str], scale: Scale) -> bool:

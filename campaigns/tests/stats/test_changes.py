@@ -39,6 +39,15 @@ def test_p_values_are_measured_by_themselves():
     assert differences(changed(p=1e-15), changed(p=1e-13)) == []
 
 
+def test_a_percentage_that_rounding_makes_of_zero_is_zero():
+    """A processor gives 1.5e-08, another one 2.6e-08."""
+    drift = {"drift": {"block_sd_pct": 1.4725502861669333e-08}}
+
+    assert differences(drift, {"drift": {"block_sd_pct": 2.5505319124786897e-08}}) == []
+    assert differences(drift, {"drift": {"block_sd_pct": 0.0}}) == []
+    assert differences(drift, {"drift": {"block_sd_pct": 1e-4}}) == ["drift.block_sd_pct"]
+
+
 def test_bootstraps_may_move_by_a_twentieth_of_their_width():
     def knee(interval, share):
         return {**FINDING, "knee": {"interval": interval, "l_shares": {"5.0": share}}}
