@@ -6,6 +6,7 @@ import pytest
 
 from campaigns.kinds.base import Target
 from campaigns.kinds.program.definition import (
+    CSV_READER,
     MOST_MESSAGES,
     filled,
     read_definition,
@@ -25,7 +26,22 @@ GOOD = {
 
 
 def read(**changes):
-    return read_definition(GOOD | changes, ("fio", "plain_values"), ("http", "pulp"), ("sync",))
+    return read_definition(
+        GOOD | changes, ("fio", "plain_values", CSV_READER), ("http", "pulp"), ("sync",)
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arguments": ["sort", "{n}", "--file={path}", "{directory}/x"]},
+        {"arguments": ["sh", "-e", "/srv/{path}", "{n}"]},
+        {"reader": CSV_READER, "mapping": {"value": "x"}},
+        {"reader": "plain_values", "metrics": [{"name": "a", "better": "neither"}]},
+    ],
+)
+def test_what_is_near_to_that_is_taken(changes):
+    assert read(**changes).name == "sort"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +98,27 @@ def read(**changes):
         ({"summary": "\ud800"}, "summary", "half of a letter"),
         ({"files": ["stdout"]}, "files", "what the command prints"),
         ({"arguments": ["hyperfine", "{n}", "cat /srv/{path}"]}, "arguments.2", "is a text"),
+        ({"parameters": [NUMBER, TEXT | {"maximum": 5}]}, "parameters.1.minimum", "Only a number"),
+        ({"parameters": [NUMBER, TEXT | {"initial": 5}]}, "parameters.1.initial", "no text"),
+        (
+            {"parameters": [NUMBER, TEXT | {"type": "choice", "choices": ["b", "c"]}]},
+            "parameters.1.initial",
+            "not among the choices",
+        ),
+        ({"reader": "plain_values", "mapping": {"value": "x"}}, "mapping", "Only the reader"),
+        (
+            {"reader": "plain_values", "metrics": [{"name": "command_duration"}]},
+            "metrics.0.name",
+            "cannot be the name",
+        ),
+        (
+            {
+                "reader": "plain_values",
+                "metrics": [{"name": "a", "primary": True, "better": "neither"}],
+            },
+            "metrics.0.better",
+            "needs a direction",
+        ),
     ],
 )
 def test_what_is_refused(changes, path, message):
