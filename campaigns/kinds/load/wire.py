@@ -209,7 +209,7 @@ async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
 async def _addresses(endpoint: Place) -> list[str]:
     if endpoint.address is not None:
         return [str(endpoint.address)]
-    return await asyncio.to_thread(name_service.resolve, endpoint.host, endpoint.port)
+    return await name_service.resolve_in_thread(endpoint.host, endpoint.port)
 
 
 async def _wrapped(

@@ -241,11 +241,16 @@ async def _address(access: SshAccess, rules: Rules) -> str:
     """Resolve the machine, and return the first address that the rules allow. Raise ActionFailed."""
     try:
         rules.check_name(access.host, access.port)
-        result = await asyncio.to_thread(name_service.resolve, access.host, access.port)
+        asking = name_service.resolve_in_thread(access.host, access.port)
+        result = await asyncio.wait_for(asking, CONNECT_SECONDS)
         return rules.allowed_of(result, access.port, access.host)[0]
     except NetworkError as error:
         raise ActionFailed(str(error)) from None
-    except OSError as error:
+    except TimeoutError:
+        raise ActionFailed(
+            f"“{access.host}” did not resolve within {CONNECT_SECONDS:g} s."
+        ) from None
+    except (OSError, UnicodeError) as error:
         raise ActionFailed(f"“{access.host}” does not resolve: {_why(error)}.") from None
 
 

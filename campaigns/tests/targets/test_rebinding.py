@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from campaigns.kinds.base import Context, DriverError, Target
+from campaigns.kinds.base import Cancelled, Context, DriverError, Target
 from campaigns.kinds.http.driver import driver as http
 from campaigns.kinds.programs import run_remotely
 from campaigns.kinds.programs.commands import Command, new_marker
@@ -16,8 +16,10 @@ from campaigns.kinds.registration.driver import driver as registration
 from campaigns.kinds.sql.driver import driver as sql
 from campaigns.kinds.storage.driver import driver as storage
 from campaigns.kinds.sync.feed import offer_of
+from campaigns.kit import name_service
 from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import NetworkError, parse_rules
+from campaigns.kit.ssh import commands
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 from campaigns.targets.watches.base import Access, Span, WatchFailed
 from campaigns.targets.watches.recording import Recording
@@ -149,3 +151,28 @@ def test_no_watch_is_led_elsewhere(places, name, form):
             source.fetch(access, Recording(), Span(1.0, 2.0))
 
     assert_it_leads_nowhere_else(look, places)
+
+
+def test_a_name_server_that_hangs_holds_up_no_cancel(monkeypatch):
+    hangs, asked, answered = threading.Event(), threading.Event(), threading.Event()
+
+    def resolve(*arguments):
+        asked.set()
+        hangs.wait(60)
+        answered.set()
+        return [HERE]
+
+    def check():
+        if asked.is_set():
+            raise Cancelled
+
+    monkeypatch.setattr(name_service, "resolve", resolve)
+    try:
+        with pytest.raises(Cancelled):
+            commands.look(ssh_to(9), RULES, check)
+        assert not answered.is_set()
+        monkeypatch.setattr(commands, "CONNECT_SECONDS", 0.1)
+        with pytest.raises(ActionFailed, match=r"did not resolve within 0\.1 s"):
+            commands.look(ssh_to(9), RULES, lambda: None)
+    finally:
+        hangs.set()
