@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -96,8 +97,10 @@ def test_a_login_shell_that_does_not_run_commands(machine, monkeypatch, shell, r
 
 def test_a_login_shell_that_lies_about_files_fills_no_memory(machine):
     access = machine(f'case "$SSH_ORIGINAL_COMMAND" in *guard*) {RUNS_IT} ;; esac; exec yes')
+    what = command("true")
     with pytest.raises(ActionFailed, match=r"was ended on .* from outside"):
-        run(command("true"), access)
+        run(what, access)
+    shutil.rmtree(run_remotely.directory_of(what))  # such a machine takes no other command either
 
 
 def test_a_machine_that_opens_no_session(monkeypatch):
