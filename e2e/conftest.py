@@ -78,12 +78,13 @@ class Refused(AssertionError):
 
 
 class Perfdash:
-    """A running one: its state file, its database, its REST API, its sandbox."""
+    """A running one: its state file, its database, its REST API, its sandbox. given: variables that it was started with."""
 
     def __init__(self, data, process, log, root=ROOT, row_factory: RowFactory[Any] = tuple_row):
         self.data, self.process, self.log, self.root = data, process, log, root
         self.row_factory = row_factory
         self.token = ""
+        self.given: dict[str, str] = {}
         self._connection: psycopg.Connection[Any] | None = None
 
     @property
@@ -98,7 +99,8 @@ class Perfdash:
         """The variables with which a command of this perfdash runs; none while it does not."""
         directory = DataDirectory(self.data)
         written = state_of(directory)
-        return environment_of(directory, written) if written else {}
+        known = {**os.environ, **self.given}
+        return environment_of(directory, written, known) if written else {}
 
     def manage(self, *arguments):
         """Run a management command with the environment of this perfdash."""
@@ -212,6 +214,7 @@ def served(data, root=ROOT, **environment):
             preexec_fn=ends_with_us(signal.SIGINT),
         )  # fmt: skip
     perfdash = Perfdash(data, process, log, root)
+    perfdash.given = environment
     try:
         while not perfdash.state.get("ready") and process.poll() is None:  # it gives up by itself
             sleep(0.05)

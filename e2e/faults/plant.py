@@ -47,6 +47,7 @@ class Plant(Perfdash):
         self.program = f"{SERVE}{before}\n{GO}"
         self.mark = f"/nonexistent/perfdash-{secrets.token_hex(8)}"
         inherited = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "BROKER_URL")}
+        self.given = environment
         self.environment = {
             **inherited,
             **FAST,

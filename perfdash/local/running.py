@@ -34,9 +34,14 @@ class SecretsElsewhere(Exception):
     """Secrets that a running perfdash was given are not known here; the message names them."""
 
 
-def environment_of(directory: DataDirectory, state: State) -> dict[str, str]:
-    """Return the variables of a running perfdash: its settings, and its secrets from where they are. Raise SecretsElsewhere."""
-    if missing := [name for name in state.given if not os.environ.get(name)]:
+def environment_of(
+    directory: DataDirectory, state: State, known: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the variables of a running perfdash: its settings, and its secrets from where they are.
+
+    known: variables that may hold those that it was given. Raise SecretsElsewhere.
+    """
+    if missing := [name for name in state.given if not known.get(name)]:
         raise SecretsElsewhere(
             f"perfdash was started with {', '.join(missing)} as variables, and keeps none of them: set them here as well."
         )
@@ -45,7 +50,7 @@ def environment_of(directory: DataDirectory, state: State) -> dict[str, str]:
         for name, make in services.made_secrets(directory, directory.secret).items()
         if name not in state.given and f"{name}_FILE" not in state.environment
     }
-    return {**state.environment, **secrets, **{name: os.environ[name] for name in state.given}}
+    return {**state.environment, **secrets, **{name: known[name] for name in state.given}}
 
 
 def value_of(environment: Mapping[str, str], name: str) -> str:
