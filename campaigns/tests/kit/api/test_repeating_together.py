@@ -87,7 +87,7 @@ def test_different_keys_do_not_wait_for_one_another(token, owner, target):
 def test_a_worker_is_told_of_a_run_only_when_it_is_there(token, target, worker, monkeypatch):
     seen = []
 
-    def look(name, argument, queue):
+    def look(name, argument, queue, key):
         with ThreadPoolExecutor(1) as pool:  # another connection
             seen.append((name, pool.submit(there, argument).result()))
 
