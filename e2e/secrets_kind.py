@@ -36,7 +36,7 @@ class Telltale(Driver):
 
     def probe(self, target, rules):
         log.warning("Probing with %s.", target.password)
-        raise TargetUnavailable(f"{target.username}:{target.password} was refused.")
+        raise DriverError(f"{target.username}:{target.password} was refused.")
 
     def reset(self, target, parameters, context):
         context.progress({"said": target.password})

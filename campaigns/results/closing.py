@@ -53,7 +53,8 @@ def close(
     run = Run.objects.select_for_update(no_key=True).get(pk=attempt.run_id)
     run.campaign, run.cell = campaign, attempt.run.cell
     measured = outcome.measured
-    away = outcome.away and campaign.state == Campaign.State.RUNNING and run.target is not None
+    # One of several targets that is away is left out; the others go on.
+    away = outcome.away and campaign.state == Campaign.State.RUNNING and run.cell.target_id is None
     closed = Attempt.objects.filter(
         pk=attempt.pk, state=Attempt.State.RUNNING, token=attempt.token
     ).update(

@@ -20,7 +20,7 @@ from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.targets import targets_text
-from campaigns.kinds.base import Health, Measured, TargetUnavailable
+from campaigns.kinds.base import Health, Measured, Proof, TargetUnavailable
 from campaigns.kit import name_service
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.rights import May
@@ -67,6 +67,11 @@ def dead(controlled, monkeypatch):
             raise TargetUnavailable("The target refused the connection.")
         return reset(target, parameters, context)
 
+    def probe(target, rules):
+        if target.name in names:
+            raise TargetUnavailable("The target refused the connection.")
+        return [Proof("answers", "yes", "yes", "", ok=True)]
+
     def measure(target, parameters, context):
         measured.append(target.name)
         of = {"server": 1, "proxy-8": 1, "proxy-16": 2, "proxy-46": 4}
@@ -77,6 +82,7 @@ def dead(controlled, monkeypatch):
     measured = []
     monkeypatch.setattr(controlled, "measure", measure)
     monkeypatch.setattr(controlled, "reset", refuse)
+    monkeypatch.setattr(controlled, "probe", probe)
     monkeypatch.setattr(
         controlled, "environment", lambda target, context: {"CPU": target.name[-2:], "version": "3"}
     )

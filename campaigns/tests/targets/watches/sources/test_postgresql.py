@@ -71,7 +71,9 @@ def test_an_idle_database_has_counters_clocks_and_facts_but_not_the_watch_itself
     assert sink.facts["db.setting.max_connections"] == "10"
     assert not [name for name in sink.facts if "not_read" in name]
     assert len(sink.clocks) > 15
-    wait_until(lambda: database.value(OURS) == 0)  # its server process ends a moment after the session
+    wait_until(
+        lambda: database.value(OURS) == 0
+    )  # its server process ends a moment after the session
 
 
 @pytest.mark.system
