@@ -18,7 +18,6 @@ GUARDS: dict[str, dict[str, tuple[str, ...]]] = {
     "rights": {
         "campaigns/kit/rights.py": ("kit/test_rights.py", "kit", "planning/api", "reviews/pages"),
         "campaigns/targets/rights.py": (
-            "targets/test_rights.py",
             "execution/test_rights.py",
             "planning/test_executed.py",
             "targets",
