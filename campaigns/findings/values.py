@@ -420,13 +420,19 @@ class PlotNoise(Struct, frozen=True):
 
 
 class OrderDrift(Struct, frozen=True):
-    """Drift within levels that were measured one after the other. known: it can be estimated; slope_pct: in an hour."""
+    """Drift within levels that were measured one after the other. known: it can be estimated.
+
+    slope_pct, ci_pct, missed_pct: in an hour, where hours is known, which the longest level took; else from run to run.
+    missed_pct: the largest drift, up or down, that the 95 % interval does not exclude.
+    """
 
     known: bool
     shown: bool
     slope_pct: Percent | None = None
     ci_pct: PercentInterval | None = None
     p: Probability | None = None
+    missed_pct: Percent | None = None
+    hours: Hours | None = None
 
 
 class OverLoads(Struct, frozen=True, kw_only=True):

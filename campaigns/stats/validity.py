@@ -71,7 +71,8 @@ def interleaving(levels: Sequence[object]) -> Check:
 def drift(residuals: Sequence[float], hours: Sequence[float] | None = None) -> Check:
     """Return whether residuals (of logs) move with the order of the runs (Mann-Kendall), n >= 8.
 
-    hours: the instants, for the slope in % an hour; without them it is that of one run.
+    hours: the instants, for the slope in % an hour; without them it is that of one run, and there is no figure `hours`,
+    which is how long it took from the first to the last.
     """
     return _trend("drift", residuals, hours, FEWEST_FOR_DRIFT)
 
@@ -99,12 +100,24 @@ def drift_within(
     return Contrast(slope, error if error >= NO_NOISE else 0.0, df, int(log.size))
 
 
-def drift_within_levels(drift: Contrast | None) -> Check:
-    """Return whether runs drift within levels; between them the order confounds drift and level."""
+def drift_within_levels(drift: Contrast | None, hours: float | None = None) -> Check:
+    """Return whether runs drift within levels; between them the order confounds drift and level.
+
+    hours: how long the longest level took, where the drift is that of an hour; None: it is that of a run.
+    missed_pct: the largest drift, up or down, that the 95 % interval of the slope does not exclude.
+    """
     if drift is None:
         return Check("drift_within", Outcome.NOT_POSSIBLE)
     p = p_value(drift)
-    return _check("drift_within", p, warn=p < DRIFT_P, slope_pct=pct_of(drift.estimate))
+    figures = {"slope_pct": pct_of(drift.estimate), "missed_pct": missed_pct(drift)}
+    if hours is not None:
+        figures["hours"] = hours
+    return _check("drift_within", p, warn=p < DRIFT_P, **figures)
+
+
+def missed_pct(drift: Contrast) -> float:
+    """Return the largest drift in %, up or down, that the 95 % interval of the slope does not exclude."""
+    return pct_of(max(abs(bound) for bound in interval_of(drift, DRIFT_P)))
 
 
 def is_confounded(drift: Contrast, apart: float, criteria: Criteria) -> bool:
@@ -279,6 +292,8 @@ def _trend(name: str, values: Sequence[float], hours: Sequence[float] | None, fe
         "slope_pct": pct_of(float(slope.slope)),
         "slope_p": _p(slope.pvalue),
     }
+    if hours is not None:
+        figures["hours"] = float(np.ptp(order))
     return Check(name, Outcome.WARN if p < DRIFT_P else Outcome.PASS, p, figures)
 
 

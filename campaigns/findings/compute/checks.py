@@ -79,7 +79,10 @@ def _of_logs(campaign: Campaign, made: Sequence[ObservedRun]) -> list[Check]:
     samples = [residuals[places == cell] for cell in range(len(cells))]
     drift = validity.drift(list(residuals), _hours([run.started_at for run in made]))
     if campaign.order == Campaign.Order.BLOCKED and len(cells) > 1:
-        drift = validity.drift_within_levels(drift_of(made))
+        within = drift_of(made)
+        drift = validity.drift_within_levels(
+            within.slope if within else None, within.hours if within else None
+        )
     return [
         drift,
         _with_those_apart(

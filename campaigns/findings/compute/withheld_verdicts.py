@@ -4,7 +4,7 @@ STATISTICS 11, A3 and A4. Numbers stay as they are; the reason stands in the pla
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,12 +20,20 @@ from campaigns.stats.interval import Interval
 from campaigns.stats.logs import is_number, pct_of
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.rounding import step_shares, within_resolution
-from campaigns.stats.validity import DRIFT_P, drift_within, is_confounded
+from campaigns.stats.validity import DRIFT_P, drift_within, is_confounded, missed_pct
 from campaigns.stats.verdict import Contrast, Verdict, interval_of, p_value, withheld
 
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 AnyComparison = TypeVar("AnyComparison", Comparison, PairedComparison)
 Places = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class DriftWithin:
+    """A drift within levels: that of an hour, where hours, which the longest level took, is known; else that of a run."""
+
+    slope: Contrast
+    hours: float | None
 
 
 class Reserve:
@@ -57,7 +65,7 @@ class Reserve:
         every = [run for each in made for run in each]
         self.drift = drift_of(every) if blocked else None
         self.blocked = blocked
-        times = _times(every)
+        times = _Times(every).of
         self.middles = [
             float(np.mean([times[run.run] for run in each])) if each else None for each in made
         ]
@@ -84,7 +92,7 @@ class Reserve:
         known = [middle for place in places if (middle := self.middles[place]) is not None]
         if self.drift is None or not known:
             return False
-        return is_confounded(self.drift, max(known) - min(known), self.criteria)
+        return is_confounded(self.drift.slope, max(known) - min(known), self.criteria)
 
     def rarely_together(self, places: Places) -> bool:
         """Return whether too few blocks have runs of all targets of these cells: one of them was out, or failed."""
@@ -101,13 +109,16 @@ class Reserve:
             return None
         if self.drift is None:
             return OrderDrift(known=False, shown=False)
-        bounds = interval_of(self.drift, self.criteria.alpha)
+        slope = self.drift.slope
+        bounds = interval_of(slope, self.criteria.alpha)
         return OrderDrift(
             known=True,
-            shown=p_value(self.drift) < DRIFT_P,
-            slope_pct=pct_of(self.drift.estimate),
+            shown=p_value(slope) < DRIFT_P,
+            slope_pct=pct_of(slope.estimate),
             ci_pct=Interval(pct_of(bounds.low), pct_of(bounds.high)),
-            p=p_value(self.drift),
+            p=p_value(slope),
+            missed_pct=missed_pct(slope),
+            hours=self.drift.hours,
         )
 
 
@@ -139,27 +150,42 @@ def with_reserve(
     )
 
 
-def drift_of(made: Sequence[ObservedRun]) -> Contrast | None:
-    """Estimate the drift within levels, per hour; levels of different sessions are separate levels."""
+def drift_of(made: Sequence[ObservedRun]) -> DriftWithin | None:
+    """Estimate the drift within levels; levels of different sessions are separate levels."""
     values = np.array([run.value for run in made], dtype=float)
     if not values.size or not (is_number(values) & (values > 0)).all():
         return None
-    times = _times(made)
-    return drift_within(
+    times = _Times(made)
+    slope = drift_within(
         list(np.log(values)),
         [(run.cell, run.session) for run in made],
-        [times[run.run] for run in made],
+        [times.of[run.run] for run in made],
     )
+    return DriftWithin(slope, times.longest()) if slope else None
 
 
-def _times(made: Sequence[ObservedRun]) -> dict[int, float]:
-    """Return when each run began, in hours after the first of its session; without instants its position."""
-    starts: dict[int, float] = {}
-    known = all(run.started_at for run in made)
-    at = {
-        run.run: run.started_at.timestamp() / 3600 if known and run.started_at else run.position
-        for run in made
-    }
-    for run in made:
-        starts[run.session] = min(starts.get(run.session, at[run.run]), at[run.run])
-    return {run.run: at[run.run] - starts[run.session] for run in made}
+class _Times:
+    """When each run began, in hours after the first of its session; where any has no instant, their positions."""
+
+    def __init__(self, made: Sequence[ObservedRun]) -> None:
+        self.made = made
+        self.in_hours = all(run.started_at for run in made)
+        starts: dict[int, float] = {}
+        at = {
+            run.run: run.started_at.timestamp() / 3600
+            if self.in_hours and run.started_at
+            else run.position
+            for run in made
+        }
+        for run in made:
+            starts[run.session] = min(starts.get(run.session, at[run.run]), at[run.run])
+        self.of = {run.run: at[run.run] - starts[run.session] for run in made}
+
+    def longest(self) -> float | None:
+        """Return how many hours the longest level took, from its first run to its last; None without instants."""
+        if not self.in_hours:
+            return None
+        levels: dict[tuple[int, int], list[float]] = {}
+        for run in self.made:
+            levels.setdefault((run.cell, run.session), []).append(self.of[run.run])
+        return max(max(times) - min(times) for times in levels.values())

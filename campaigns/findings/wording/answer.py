@@ -33,7 +33,8 @@ from campaigns.findings.wording.at_loads import (
 from campaigns.findings.wording.calibration import answer_of_calibration
 from campaigns.findings.wording.capacity_answer import answer_of_capacity
 from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
-from campaigns.findings.wording.level_answer import answer_of_levels, drift_note
+from campaigns.findings.wording.drift import BY_THE_HOUR, drift_note
+from campaigns.findings.wording.level_answer import answer_of_levels
 from campaigns.findings.wording.outlook import ended
 from campaigns.findings.wording.pair_answer import answer_of_pairs
 from campaigns.findings.wording.sameness import other_content_text, same_content_text
@@ -89,7 +90,6 @@ def answer_text(
         text = _with_thresholds(thresholds, text)
     by_sessions = "" if calibration else sessions_text(judged)
     text = _with_bounds(_extended(text, by_sessions), answer)
-    text = _extended(text, drift_note(levels))
     text = _extended(text, served_text(answer))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
@@ -103,9 +103,11 @@ def answer_text(
         caveats.insert(
             0, f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
         )
+    if answer.order == BLOCKED and len(answer.cells) > 1 and has_values:
+        caveats[:0] = [BY_THE_HOUR, drift_note(levels)]
     return replace(
         text,
-        caveat=" ".join(caveats),
+        caveat=" ".join(filter(None, caveats)),
         ended=ended(outlook) if outlook and not answer.cancelled else "",
     )
 
@@ -356,7 +358,7 @@ def _caveat(
     too_much = _shown_to_fail(capacity)
     strongest = (
         _of_runs(answer, too_much)
-        or _of_order(answer, pairs)
+        or _of_order(pairs)
         or _of_confirmation(answer, pairs or levels, capacity)
     )
     few, total = _few(answer, too_much), len(answer.cells)
@@ -432,13 +434,8 @@ def _of_invalid_runs(answer: Answer, cells: int) -> str:
     return " ".join([text, *reasons[:1]])
 
 
-def _of_order(answer: Answer, pairs: Pairs | None) -> str:
-    """Return the caveat about the order of runs, or about strata that differ; empty without one."""
-    if answer.order == BLOCKED and len(answer.cells) > 1:
-        return (
-            "All runs of a level were made one after the other, so level and time of day cannot "
-            "be distinguished; the intervals cover run-to-run noise only."
-        )
+def _of_order(pairs: Pairs | None) -> str:
+    """Return the caveat about the order within pairs, or about strata that differ; empty without one."""
     if pairs and pairs.order_effect and pairs.order_effect.flagged:
         return (
             "Who ran first in a pair made a difference of "

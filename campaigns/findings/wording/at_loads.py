@@ -6,6 +6,7 @@ from itertools import groupby
 from campaigns.findings.values import Answer, LevelGroup, LevelRow, LevelsFinding, OverLoads
 from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
 from campaigns.findings.wording.cells import centre_of, names_of
+from campaigns.findings.wording.drift import JUDGED, meanwhile
 from campaigns.findings.wording.loads import load_text, named, setting_name
 from campaigns.findings.wording.verdicts import label_of, row_advice
 from campaigns.kit.charts.labels import level_text
@@ -108,10 +109,10 @@ def _same(levels: LevelsFinding, row: LevelRow, one: str, other: str) -> str:
     match verdict.word:
         case Word.EQUIVALENT:
             margin = plain_percent(levels.margin_pct)
-            return f"{one} and {other} measure the same, within {margin}."
+            return f"{one} and {other} measure the same, within {margin}{meanwhile(levels)}."
         case Word.BETTER | Word.WORSE:
             return (
-                f"{one} and {other} do not measure the same: {_change(verdict)}. "
+                f"{one} and {other} do not measure the same{meanwhile(levels)}: {_change(verdict)}. "
                 "Their results must not be mixed."
             )
     advice = row_advice(levels, row)
@@ -171,6 +172,7 @@ def _contrast(levels: LevelsFinding, mean: OverLoads) -> str:
     shown = _at_each(levels, rows)
     without = without_loads(levels, mean.left_out)
     over = f"mean over {mean.over} loads{without}" if mean.over > 1 else "at one load"
+    over += meanwhile(levels) if mean.comparison.verdict.word in JUDGED else ""
     text = _verdict(levels, mean.comparison.verdict)
     if mean.differs:
         return f"{pair} {DIFFERS}: {shown}; {over}: {text}."

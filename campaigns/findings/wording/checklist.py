@@ -26,7 +26,6 @@ from campaigns.findings.wording.capacity import CapacityWords
 from campaigns.findings.wording.capacity_answer import NO_CRITERION
 from campaigns.findings.wording.checks import (
     AGGREGATED,
-    NO_DRIFT_WITHIN,
     NO_FACTS,
     NO_HEALTH,
     NO_TREND,
@@ -36,6 +35,7 @@ from campaigns.findings.wording.checks import (
     switches_text,
     trend_number,
 )
+from campaigns.findings.wording.drift import within_text
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
@@ -237,9 +237,7 @@ def _drift(design: Design, check: Check | None, runs: int) -> Line:
         return _no_drift(design, runs)
     passed = check.outcome == Outcome.PASS
     if check.name == "drift_within":
-        text = NO_DRIFT_WITHIN
-        if not passed:
-            text = "Runs of one level drift, so levels measured one after the other differ by that, too."
+        text = within_text(check) + ("" if passed else ".")
         return Line("drift", WARN, f"p {p_value(check.value)}", text, ORDER)
     if passed:
         return Line("drift", PASS, trend_number(check), NO_TREND)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import Checks
+from campaigns.findings.wording.drift import slope_text, within_text
 from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.numbers import (
     coefficient,
@@ -18,10 +19,8 @@ from campaigns.kit.numbers import (
 from campaigns.stats.validity import COLD_P, Check, Outcome
 
 MOST_POSITIONS = 8
-TENFOLD_PCT = 900
 WORST_FIRST = (Outcome.FAIL, Outcome.WARN, Outcome.PASS, Outcome.NOT_POSSIBLE)
 NO_TREND = "No trend with time was found."
-NO_DRIFT_WITHIN = "No drift within levels; between levels it cannot be determined in this order."
 NOT_SATURATED = "The generator was not saturated in any run."
 NO_HEALTH = "The import has no load-generator health data."
 NO_FACTS = "No facts of target or generator were stored."
@@ -104,12 +103,6 @@ def _number(check: Check) -> str:
     return number(int(check.value or 0))
 
 
-def _an_hour(check: Check) -> str:
-    """Return the slope; of runs that took seconds in all, it is a number that means nothing."""
-    slope = check.figures["slope_pct"]
-    return f"{percent(slope, 2) if slope < TENFOLD_PCT else 'more than tenfold'} an hour"
-
-
 def _interleaving(check: Check) -> tuple[str, str]:
     meaning = "" if _passed(check) else ": level and time of day are fully confounded"
     return coefficient(check.value or 0.0), f"{switches_text(check)}{meaning}."
@@ -118,25 +111,24 @@ def _interleaving(check: Check) -> tuple[str, str]:
 def _drift(check: Check) -> tuple[str, str]:
     if _passed(check):
         return trend_number(check), NO_TREND
-    text = f"Runs change with time ({_an_hour(check)}): compare levels with care."
+    slope = slope_text(check.figures["slope_pct"], check.figures.get("hours"))
+    text = f"Runs change with time ({slope}): compare levels with care."
     return trend_number(check), text
 
 
 def _block_drift(check: Check) -> tuple[str, str]:
     if _passed(check):
         return trend_number(check), NO_TREND
+    slope = slope_text(check.figures["slope_pct"], check.figures.get("hours"), "block")
     return trend_number(check), (
-        f"The target drifts ({_an_hour(check)}): contrasts are protected, absolute levels are not."
+        f"The target drifts ({slope}): contrasts are protected, absolute levels are not."
     )
 
 
 def _drift_within(check: Check) -> tuple[str, str]:
-    text = NO_DRIFT_WITHIN
+    text = within_text(check)
     if not _passed(check):
-        text = (
-            f"Runs of one level drift ({_an_hour(check)}), so levels measured one after the other "
-            "differ by that, too: no verdict is given where it may reach the margin."
-        )
+        text += ": no verdict is given where it may reach the margin."
     return f"p {p_value(check.value)}", text
 
 

@@ -20,6 +20,7 @@ from campaigns.findings.wording.answer_text import (
 )
 from campaigns.findings.wording.at_loads import loads_text
 from campaigns.findings.wording.cells import FEWEST_RUNS, centre_of, names_of, value_of
+from campaigns.findings.wording.drift import meanwhile
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice, superlative
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import (
@@ -60,21 +61,6 @@ def answer_of_levels(answer: Answer, levels: LevelsFinding) -> AnswerText:
     )
 
 
-def drift_note(levels: LevelsFinding | None) -> str:
-    """Return what an order of level after level leaves open; empty in any other order."""
-    drift = levels.drift if levels else None
-    if drift is None:
-        return ""
-    if not drift.known:
-        return "Whether the target drifted cannot be determined in this order."
-    if drift.shown:
-        return (
-            f"Runs of one level drift by {percent(drift.slope_pct)} an hour; a difference between levels "
-            "measured one after the other cannot be distinguished from this drift."
-        )
-    return "No drift within levels; between levels it cannot be determined in this order."
-
-
 GroupWithBest = tuple[LevelGroup, Best]
 
 
@@ -84,6 +70,7 @@ class _Writer:
     def __init__(self, answer: Answer, levels: LevelsFinding) -> None:
         self.levels = levels
         self.superlative = superlative(levels)
+        self.meanwhile = meanwhile(levels)
         self.factor = levels.factor.replace("_", " ")
         self.names = names_of(answer.cells)
         self.by_cell = {cell.cell: cell for cell in answer.cells}
@@ -104,7 +91,7 @@ class _Writer:
             parts = [self._best_cell(each) for each in overall[:MOST_FACTS]]
             more = f"; and {len(overall) - MOST_FACTS} more" if len(overall) > MOST_FACTS else ""
             works = " and ".join(overall[0].levels)
-            return f"The {self.superlative} setting for each {works}: {'; '.join(parts)}{more}. "
+            return f"The {self.superlative} setting for each {works}{self.meanwhile}: {'; '.join(parts)}{more}. "
         best = overall[0].best
         name, value = self.names[best.seen], self._value(best.seen)
         count = len(best.cells)
@@ -125,7 +112,7 @@ class _Writer:
             names = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
             more = f" and {len(rivals) - MOST_FACTS} more" if len(rivals) > MOST_FACTS else ""
             tail = f"; no clear difference from: {names}{more}"
-        return f"{capitalised(name)} is the {self.superlative} of {among} ({value}){tail}. "
+        return f"{capitalised(name)} is the {self.superlative} of {among} ({value}){self.meanwhile}{tail}. "
 
     def _best_cell(self, overall: BestOverall) -> str:
         best = overall.best
@@ -149,7 +136,7 @@ class _Writer:
         shared = self._shared(groups)
         same = "" if shared else " is not the same everywhere"
         return (
-            f"The {self.superlative} {self.factor} measured{same}: "
+            f"The {self.superlative} {self.factor} measured{same}{self.meanwhile}: "
             f"{'; '.join(parts)}{rest}{shared}{self._open(groups)}{self._holes(groups)}."
         )
 
@@ -163,7 +150,7 @@ class _Writer:
         every = "both" if len(groups) == 2 else f"all {len(groups)}"
         return (
             f"{capitalised(self.factor)} {level} is the {self.superlative} {among} in {every} "
-            f"combinations of the other factors ({span}){last}{self._open(groups)}."
+            f"combinations of the other factors ({span}){self.meanwhile}{last}{self._open(groups)}."
         )
 
     def _open(self, groups: Sequence[GroupWithBest]) -> str:
@@ -205,7 +192,7 @@ class _Writer:
             name = f"{self._where(group)}{self.factor} {self._level(group, best.seen)}"
         if len(best.cells) < len(group.cells):
             among = f"of the {len(best.cells)} settings that can be ranked"
-        text = f"{capitalised(name)} is the {self.superlative} {among} ({self._value(best.seen)})"
+        text = f"{capitalised(name)} is the {self.superlative} {among} ({self._value(best.seen)}){self.meanwhile}"
         if rivals := [cell for cell in best.possibly if cell != best.seen]:
             others = " or ".join(self._level(group, cell) for cell in rivals)
             text += f"; no clear difference from {others}"

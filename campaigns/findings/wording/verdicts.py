@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
+from campaigns.findings.wording.drift import holds_meanwhile
 from campaigns.kit.numbers import counted, plain_percent, share
 from campaigns.kit.units import UNITS
 from campaigns.stats.compared import Model
@@ -87,7 +88,7 @@ def row_advice(levels: LevelsFinding, row: LevelRow) -> str:
     noun, where = ("block", "") if row.comparison.model in IN_BLOCKS else ("run", " of each level")
     if row.confirmation.between:
         noun, where = "session", ""
-    return advice_of(levels, row.comparison.verdict, noun, where)
+    return _in_order(levels, row.comparison.verdict, noun, where)
 
 
 def stratum_advice(pairs: Pairs, stratum: Stratum) -> str:
@@ -100,11 +101,17 @@ def primary_advice(finding: LevelsFinding | Pairs, primary: Primary) -> str:
     """Return the advice for the primary contrast."""
     verdict = primary.comparison.verdict
     if primary.confirmation.between:
-        return advice_of(finding, verdict, "session")
+        return _in_order(finding, verdict, "session")
     if isinstance(finding, Pairs):
         return advice_of(finding, verdict, "pair")
     in_blocks = primary.comparison.model in IN_BLOCKS
-    return advice_of(finding, verdict, *(("block", "") if in_blocks else ("run", " of each level")))
+    return _in_order(finding, verdict, *(("block", "") if in_blocks else ("run", " of each level")))
+
+
+def _in_order(terms: Terms, verdict: Verdict, noun: str, where: str = "") -> str:
+    """Return the advice, and of levels that were measured one after the other on what the verdict rests."""
+    texts = advice_of(terms, verdict, noun, where), holds_meanwhile(terms, verdict.word)
+    return " ".join(filter(None, texts))
 
 
 def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "") -> str:

@@ -7,6 +7,7 @@ from scipy import stats
 from campaigns.stats import validity
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.validity import Outcome
+from campaigns.stats.verdict import interval_of
 
 
 def flagged(check):
@@ -275,9 +276,11 @@ def test_drift_is_seen_within_levels_though_each_level_has_its_own_hours():
 
     assert found.estimate == pytest.approx(0.02, abs=0.003)
     assert found.df == 32 - 4 - 1
-    check = validity.drift_within_levels(found)
+    check = validity.drift_within_levels(found, 7.0)
     assert check.outcome == "warn"
     assert check.figures["slope_pct"] == pytest.approx(2.0, abs=0.3)
+    assert check.figures["hours"] == 7.0
+    assert "hours" not in validity.drift_within_levels(found).figures
     residuals = logs - np.repeat(logs.reshape(4, 8).mean(axis=1), 8)
     assert validity.drift(list(residuals)).outcome == "pass"  # the whole order is blind
 
@@ -287,7 +290,10 @@ def test_levels_that_differ_are_no_drift():
 
     found = validity.drift_within(logs + 0.3 * levels, levels, hours)
 
-    assert validity.drift_within_levels(found).outcome == "pass"
+    check = validity.drift_within_levels(found)
+    assert check.outcome == "pass"
+    low, high = interval_of(found, 0.05)
+    assert check.figures["missed_pct"] == pytest.approx(100 * np.expm1(max(-low, high)))
 
 
 def test_drift_confounds_levels_that_lie_far_enough_apart():

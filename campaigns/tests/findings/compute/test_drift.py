@@ -1,4 +1,5 @@
 import math
+import re
 from datetime import timedelta
 
 import numpy as np
@@ -92,7 +93,7 @@ def test_drift_of_levels_one_after_the_other_is_no_difference_of_levels(interlea
     assert all(row["ci_pct"][0] > 0 for row in rows)  # what the intervals alone would say
     assert found["levels"]["groups"][0]["best"] is None
     assert "the fastest setting measured" not in found["answer"]["sentence"]
-    assert "cannot be distinguished from this drift" in found["answer"]["sentence"]
+    assert "cannot be distinguished from this drift" in found["answer"]["caveat"]
     (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
     assert check["outcome"] == "warn"
 
@@ -100,10 +101,55 @@ def test_drift_of_levels_one_after_the_other_is_no_difference_of_levels(interlea
 def test_without_drift_the_answer_says_what_that_order_leaves_open(interleaved):
     found = findings(blocked_levels(interleaved, an_hour=0.0))
 
-    assert found["levels"]["drift"]["shown"] is False
-    assert found["answer"]["sentence"].endswith(
-        "No drift within levels; between levels it cannot be determined in this order."
+    drift = found["levels"]["drift"]
+    assert drift["shown"] is False
+    assert max(map(abs, drift["ci_pct"])) == pytest.approx(drift["missed_pct"], rel=0.5)
+    assert re.match(
+        r"All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        r"cover that\. Drift: none shown within levels \(at most ±\d\S* % in 5 min would have been missed\); between "
+        r"levels it cannot be determined in this order\.",
+        found["answer"]["caveat"],
     )
+
+
+def test_the_drift_of_runs_without_times_is_that_of_a_run(interleaved):
+    campaign = interleaved([2, 4, 8], repetitions=6, order="blocked")
+    store(campaign, lambda run: float(10 * 1.02**run.position))
+    Run.objects.filter(campaign=campaign).update(started_at=None)
+
+    found = findings(campaign)
+
+    assert found["levels"]["drift"]["hours"] is None
+    assert "Runs of one level drift (+2 % a run)" in found["answer"]["caveat"]
+    (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
+    assert "hours" not in check["figures"]
+
+
+def test_the_drift_of_runs_of_a_second_is_said_over_the_time_they_took(interleaved):
+    campaign = interleaved([2, 4, 8], repetitions=6, order="blocked")
+    store(campaign, lambda run: float(10 * 1.02**run.position))
+    begun = campaign.created_at
+    for run in Run.objects.filter(campaign=campaign):
+        Run.objects.filter(pk=run.pk).update(started_at=begun + timedelta(seconds=run.position))
+
+    found = findings(campaign)
+
+    assert found["levels"]["drift"]["slope_pct"] > 1e30
+    assert "Runs of one level drift (+10.4 % in 5 s)" in found["answer"]["caveat"]
+
+
+WORDS = re.compile(r"fast|slow|equivalent|no difference shown")
+
+
+@pytest.mark.parametrize("an_hour", [-0.3, 0.05, 0.3])
+def test_no_word_on_levels_one_after_the_other_is_said_without_its_condition(interleaved, an_hour):
+    found = findings(blocked_levels(interleaved, an_hour, sd=0.002))["answer"]
+
+    said = [each["text"] for each in found["statements"] if WORDS.search(each["text"])]
+    if WORDS.search(found["sentence"]):
+        said.append(found["sentence"])
+    assert all("if nothing else changed meanwhile" in text for text in said)
+    assert found["caveat"].startswith("All runs of a level were made one after the other")
 
 
 def test_interleaved_levels_are_judged_whatever_the_drift(interleaved):

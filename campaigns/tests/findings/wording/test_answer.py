@@ -411,17 +411,10 @@ SENTENCES = {
         "Workers 8 is the fastest setting measured (10 s), and the highest tested; no lower setting is "
         "demonstrably within 5 %. The first of the two sessions measured 4 as the best, the second 8.",
     ),
-    # Drift in an order of level after level
-    "drift unknown": (
-        levels(drift=OrderDrift(known=False, shown=False)),
-        "No setting is ranked: the runs do not show how the settings compare. Duration is 10 s to 40 s on "
-        "average. Whether the target drifted cannot be determined in this order.",
-    ),
-    "drift shown": (
-        levels(drift=OrderDrift(known=True, shown=True, slope_pct=-2.0)),
-        "No setting is ranked: the runs do not show how the settings compare. Duration is 10 s to 40 s on "
-        "average. Runs of one level drift by −2.0 % an hour; a difference between levels measured one after "
-        "the other cannot be distinguished from this drift.",
+    "level after level": (
+        levels(ranked(), drift=OrderDrift(known=False, shown=False)),
+        "Workers 8 is the fastest setting measured (10 s), if nothing else changed meanwhile, and the highest tested; "
+        "no lower setting is demonstrably within 5 %.",
     ),
 }
 
@@ -468,8 +461,52 @@ CAVEATS = {
     ),
     "level after level": (
         answer_text(workers(20.0, 10.0, order="blocked")),
-        "All runs of a level were made one after the other, so level and time of day cannot be "
-        "distinguished; the intervals cover run-to-run noise only.",
+        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        "cover that. Each interval is its cell's own; whether two cells differ is not judged by comparing their "
+        "intervals.",
+    ),
+    "level after level, first of all caveats": (
+        answer_text(
+            workers(
+                20.0,
+                10.0,
+                order="blocked",
+                simulators=["simulated Pulp"],
+                changes=[change("version")],
+            )
+        ),
+        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        "cover that. Measured on a simulated Pulp, not on a real server. The environment changed during the campaign: "
+        "version (target); runs before and after it are not comparable as they are. Each interval is its cell's own; "
+        "whether two cells differ is not judged by comparing their intervals.",
+    ),
+    "level after level, drift unknown": (
+        levels(
+            of=workers(40.0, 20.0, 10.0, order="blocked"),
+            drift=OrderDrift(known=False, shown=False),
+        ),
+        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        "cover that. Whether the target drifted cannot be determined in this order. Seen in one session: repeat it on "
+        "another day before calling it confirmed.",
+    ),
+    "level after level, drift shown": (
+        levels(
+            of=workers(40.0, 20.0, 10.0, order="blocked"),
+            drift=OrderDrift(known=True, shown=True, slope_pct=-2.0, hours=3.0),
+        ),
+        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        "cover that. Runs of one level drift (−2 % an hour): a difference between levels measured one after the other "
+        "cannot be distinguished from this drift. Seen in one session: repeat it on another day before calling it "
+        "confirmed.",
+    ),
+    "level after level, drift of runs without times": (
+        levels(
+            of=workers(40.0, 20.0, 10.0, order="blocked"),
+            drift=OrderDrift(known=True, shown=False, slope_pct=0.2, missed_pct=1.0),
+        ),
+        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
+        "cover that. Drift: none shown within levels (at most ±1 % a run would have been missed); between levels it "
+        "cannot be determined in this order. Seen in one session: repeat it on another day before calling it confirmed.",
     ),
     "simulated": (
         answer_text(answer(cell(1, 20.0), simulators=["simulated Pulp"])),
