@@ -14,7 +14,7 @@ from campaigns.findings.wording.recommended import (
 )
 from campaigns.kit.mappings import Contrast
 from campaigns.models import Campaign
-from campaigns.planning.roles import Role, roles_of
+from campaigns.planning.roles import Role, asked_of, roles_of
 from campaigns.stats.units import Place
 from campaigns.stats.verdict import Word
 
@@ -34,6 +34,7 @@ class Favoured:
 def favoured_of(campaign: Campaign, contrast: Contrast | None = None) -> list[Favoured]:
     """Return what the stored findings of a campaign favour: never a load, a target, or how it was measured."""
     told = [name for name, role in roles_of(campaign).items() if role not in CHOSEN]
+    told += asked_of(campaign)
     return favoured_by(findings_of(campaign, "", brief=True), contrast, told)
 
 

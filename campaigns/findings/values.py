@@ -734,8 +734,8 @@ class Unserved(Struct, frozen=True, kw_only=True):
 class Answer(Struct, frozen=True, kw_only=True):
     """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
 
-    work: factors that change the work, so that cells are not compared across them; loads: that are load, whose levels are not compared either;
-    instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
+    work: factors that change the work, so that cells are not compared across them; loads: that are load, whose levels are not compared either,
+    and asked, which are among them: their names mean load, and nobody has stated their roles. instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
     was measured on. unobserved: runs that were done, and have no value of the metric; values_needed: in a run, where it is a percentile.
     """
 
@@ -755,6 +755,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     other_content: Sequence[OtherContent] = ()
     loads: Sequence[str] = ()
     instruments: Sequence[str] = ()
+    asked: Sequence[str] = ()
     targets: TargetsTold | None = None
     unserved: Sequence[Unserved] = ()
     unobserved: Count = 0

@@ -32,7 +32,7 @@ from campaigns.planning.lifecycle.approval import takes_two
 from campaigns.planning.lifecycle.guards import require_confirmed
 from campaigns.planning.lifecycle.rows import locked, log, name_of
 from campaigns.planning.metrics import choosable_metrics_of
-from campaigns.planning.roles import check_loads, read_roles, read_submitted, roles_of
+from campaigns.planning.roles import check_loads, read_roles, read_submitted, roles_of, roles_told
 
 STOP = ("stop_rule", "stop_width", "stop_most")
 AMENDABLE = (*LOCKED, "primary_metric", "primary_contrast", "criterion", "roles")
@@ -110,11 +110,11 @@ def amend(
 
 
 def _stored(campaign: Campaign, name: str, after: Any) -> Any:
-    """Return the value of a field before it is amended; of roles, those of the factors that are named."""
+    """Return the value of a field before it is amended; of roles, those of the factors that are named: empty for one that is asked for."""
     if name != "roles":
         return getattr(campaign, name)
-    roles = roles_of(campaign)
-    return {factor: str(roles[factor]) for factor in after}
+    roles = roles_told(campaign)
+    return {factor: roles[factor] for factor in after}
 
 
 def _require_open(campaign: Campaign) -> None:

@@ -6,7 +6,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kit.charts.labels import FactorOutline
 from campaigns.models import Campaign
 from campaigns.planning.metrics import driver_if_known
-from campaigns.planning.roles import Role, role_in
+from campaigns.planning.roles import Role, is_asked, role_in
 
 
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
@@ -17,7 +17,8 @@ def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
             name=factor.name,
             label=_label(driver, factor.name),
             levels=tuple(level.value for level in factor.levels.all()),
-            load=(factor.role or role_in(driver, factor.name)) == Role.LOAD,
+            load=(factor.role or role_in(driver, factor.name)) == Role.LOAD
+            or is_asked(driver, factor),
             unlimited=factor.unlimited,
         )
         for factor in campaign.factors.prefetch_related("levels")

@@ -1,9 +1,12 @@
 """The role of each factor: what its levels are, and so which cells may be compared.
 
 The kind of test declares the roles of its parameters; a campaign may declare one as load where the kind
-allows that (`Driver.may_be_load`). Submitted factors have the role that came with them.
+allows that (`Driver.may_be_load`). Submitted factors have the role that came with them; one without a role whose name means
+load is asked about, and ranked by nobody.
 """
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -171,49 +174,142 @@ def _quoted(levels: Sequence[Any]) -> str:
     return ", ".join(f"“{str(level)[:40]}”" for level in levels[:5])
 
 
-SOUNDS_LIKE_LOAD = frozenset(
+MEANS_LOAD = frozenset(
     [
-        "hosts",
         "host",
-        "clients",
+        "hosts",
         "client",
-        "users",
+        "clients",
         "user",
-        "vus",
+        "users",
         "vu",
-        "connections",
+        "vus",
         "connection",
+        "connections",
+        "conn",
         "conns",
-        "concurrency",
-        "concurrent",
         "rate",
+        "arrivals",
+        "load",
         "rps",
         "qps",
         "tps",
+        "ops_s",
+        "request_rate",
+        "requests_s",
+        "queries_s",
+        "transactions_s",
+        "users_s",
+        "hosts_s",
+        "clients_s",
+        "arrivals_s",
+        "sessions_s",
+        "registrations_s",
+    ]
+)
+"""Names that say how much is asked of the target at once, as `_spellings` has them: such a factor is not ranked until its role is stated."""
+SOUNDS_LIKE_LOAD = MEANS_LOAD | frozenset(
+    [
+        "concurrency",
         "threads",
         "workers_in_flight",
         "in_flight",
         "inflight",
         "parallel",
+        "parallelism",
         "sessions",
-        "requests_per_second",
-        "arrival_rate",
-        "offered_rate",
     ]
 )
+"""Further names are asked about, and may as well be a setting of the target or of a client: such a factor is ranked."""
+WITHOUT_MEANING = frozenset(
+    [
+        "n",
+        "no",
+        "nr",
+        "num",
+        "number",
+        "of",
+        "count",
+        "total",
+        "concurrent",
+        "simultaneous",
+        "virtual",
+        "arrival",
+        "offered",
+        "requested",
+        "target",
+    ]
+)
+PER_SECOND = {
+    "per": "",
+    "second": "s",
+    "seconds": "s",
+    "sec": "s",
+    "secs": "s",
+    "req": "requests",
+    "reqs": "requests",
+}
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def _spellings(name: str) -> set[str]:
+    """Return a name of a factor by its letters, and by its words that mean something: “numClients”, “Number of clients” are clients."""
+    words = [PER_SECOND.get(word.lower(), word.lower()) for word in WORDS.findall(name)]
+    told = [word for word in words if word and word not in WITHOUT_MEANING]
+    return {"_".join(told), re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")}
 
 
 def may_be_load(factors: Mapping[str, Sequence[Any]], stated: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the factors whose name and numbers suggest load, and that nobody has given a role.
+    """Return the factors whose name and levels suggest load, and that nobody has given a role.
 
     It is a question to the sender; nothing is load by its name.
     """
     return tuple(
         name
         for name, levels in factors.items()
-        if name not in stated
-        and len(levels) > 1
-        and all(is_number(level) and level > 0 for level in levels)
-        and name.lower().replace("-", "_").replace(" ", "_").removeprefix("n_").removeprefix("num_")
-        in SOUNDS_LIKE_LOAD
+        if name not in stated and _spellings(name) & SOUNDS_LIKE_LOAD and _counts(levels)
     )
+
+
+def means_load(name: str) -> bool:
+    """Return whether the name alone says that a factor is load, so that its levels are not ranked before its role is stated."""
+    return bool(_spellings(name) & MEANS_LOAD)
+
+
+def asked_of(campaign: Campaign) -> tuple[str, ...]:
+    """Return the factors of an import or a submission whose name means load, and whose role nobody has stated.
+
+    They are no load, so that nothing is said to be carried; and their levels are not ranked either.
+    """
+    driver = driver_if_known(campaign.kind)
+    return tuple(factor.name for factor in campaign.factors.all() if is_asked(driver, factor))
+
+
+def roles_told(campaign: Campaign) -> dict[str, str]:
+    """Return the roles of a campaign's factors as others are told: empty where it is asked for."""
+    roles = {name: str(role) for name, role in roles_of(campaign).items()}
+    return {**roles, **dict.fromkeys(asked_of(campaign), "")}
+
+
+def is_asked(driver: Driver | None, factor: Factor) -> bool:
+    """Return whether a factor came from outside without a role, and has a name that means load and levels that are numbers."""
+    if driver is None or driver.executable or factor.role or not means_load(factor.name):
+        return False
+    return _counts([level.value for level in factor.levels.all()])
+
+
+def never_ranked(campaign: Campaign) -> tuple[str, ...]:
+    """Return the factors whose levels are not judged against each other: loads, then those that may be load."""
+    return (*loads_of(campaign), *asked_of(campaign))
+
+
+def _counts(levels: Sequence[Any]) -> bool:
+    """Return whether two levels or more are numbers, also in quotation marks: names of hosts are none."""
+    return sum(is_number(level) or _is_written_number(level) for level in levels) > 1
+
+
+def _is_written_number(level: Any) -> bool:
+    try:
+        return isinstance(level, str) and math.isfinite(float(level))
+    except ValueError:
+        return False

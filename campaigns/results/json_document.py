@@ -14,7 +14,7 @@ from campaigns.kinds.program.stored import is_version
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Finding, Program
 from campaigns.planning.amendments import amendments_of
-from campaigns.planning.roles import roles_of
+from campaigns.planning.roles import roles_told
 from campaigns.results.environment import changes_of, environment_of, simulators_of
 from campaigns.results.pages_data import outline_of, shown_findings
 from campaigns.results.run_stream import MeasuredRun, Value, measured_runs
@@ -70,7 +70,7 @@ def _about(campaign: Campaign) -> JsonObject:
         "created_at": campaign.created_at,
         "launched_at": campaign.launched_at,
         "closed_at": campaign.closed_at,
-        "roles": roles_of(campaign),
+        "roles": roles_told(campaign),
         "sessions": outline.sessions,
         "primary_metric": described(outline.metric),
     }

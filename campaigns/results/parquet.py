@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from campaigns.models import Campaign, Finding
 from campaigns.planning.outline import factors_of
-from campaigns.planning.roles import roles_of
+from campaigns.planning.roles import roles_told
 from campaigns.results.run_stream import MeasuredRun, measured_runs
 from perfdash import __version__
 
@@ -100,7 +100,7 @@ def parquet_pieces(campaign: Campaign) -> Iterator[bytes]:
 
 
 def _schema(campaign: Campaign, factors: Mapping[str, Sequence[Any]]) -> Any:
-    roles = roles_of(campaign)
+    roles = roles_told(campaign)
     used = {name for name, _ in (*BEFORE, *AFTER)}
     fields = [
         *(pa.field(name, kind) for name, kind in BEFORE),

@@ -26,7 +26,7 @@ from campaigns.models import (
     Finding,
 )
 from campaigns.planning.amendments import amendments_of
-from campaigns.planning.roles import loads_of
+from campaigns.planning.roles import never_ranked
 from campaigns.results.data_stamp import Stamp, attempts_with_values, stamp_of
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
@@ -143,7 +143,7 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
     from campaigns.findings.compute.snapshot import changes, snapshot
 
     result = changes(evidence.snapshot, snapshot(campaign))
-    if loads := ranked_loads(evidence.snapshot["findings"], loads_of(campaign)):
+    if loads := ranked_loads(evidence.snapshot["findings"], never_ranked(campaign)):
         yield _change(campaign, "data", _of_loads(loads))
         result = [each for each in result if each.path.partition(".")[0] not in RANKING]
         yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 
-from campaigns.findings.compute.groups import instruments_of, varied_loads
+from campaigns.findings.compute.groups import instruments_of, unranked_loads
 from campaigns.findings.compute.sameness import compared_work, sameness_of
 from campaigns.findings.compute.serving import unserved
 from campaigns.findings.compute.sessions import EXPLORED
@@ -13,6 +13,7 @@ from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRu
 from campaigns.kinds.base import Metric
 from campaigns.kit.histogram import needed
 from campaigns.models import Campaign, Run
+from campaigns.planning.roles import asked_of
 from campaigns.results.environment import Change, simulators_of
 from campaigns.stats.logs import LARGEST
 
@@ -41,7 +42,8 @@ def answer(
         order=campaign.order,
         cancelled=campaign.state == Campaign.State.CANCELLED,
         work=list(compared_work(campaign)),
-        loads=varied_loads(campaign),
+        loads=unranked_loads(campaign),
+        asked=list(asked_of(campaign)),
         instruments=instruments_of(campaign),
         failing=sorted(failing),
         simulators=simulators_of(campaign),

@@ -22,6 +22,7 @@ from campaigns.findings.compute.groups import (
     instruments_of,
     is_numeric,
     unlimited_of,
+    unranked_loads,
     varied_loads,
 )
 from campaigns.findings.compute.sessions import EXPLORED
@@ -96,7 +97,7 @@ def capacity(campaign: Campaign, conditions: Conditions) -> CapacityFinding | No
     finding = CapacityFinding(
         load=load,
         load_label=factor_label(campaign, load),
-        others=varied_loads(campaign)[1:],
+        others=[name for name in unranked_loads(campaign) if name != load],
         conditions=terms,
         stated=conditions.criterion.is_set,
         resolution=resolution,

@@ -12,7 +12,7 @@ from campaigns.kinds.base.values import TARGET
 from campaigns.kit.mappings import Levels
 from campaigns.kit.numbers import rank_of
 from campaigns.models import Campaign, Cell
-from campaigns.planning.roles import Role, roles_of
+from campaigns.planning.roles import Role, never_ranked, roles_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,11 @@ class Group:
 def comparable_factors(campaign: Campaign) -> list[str]:
     """Return the factors along which cells are compared: targets first, then builds and numbers, instruments last.
 
-    Work is never compared, and load neither: it is what settings have to carry.
+    Work is never compared, and load neither: it is what settings have to carry. What may be load is not, as long as nobody has said so.
     """
-    work, roles = compared_work(campaign), roles_of(campaign)
+    work, roles = (*compared_work(campaign), *never_ranked(campaign)), roles_of(campaign)
     several = {
-        name: values
-        for name, values in several_levels(campaign).items()
-        if name not in work and roles[name] != Role.LOAD
+        name: values for name, values in several_levels(campaign).items() if name not in work
     }
     return sorted(
         several,
@@ -71,6 +69,12 @@ def varied_loads(campaign: Campaign) -> list[str]:
     """Return the factors of several levels that are load, in their order."""
     roles = roles_of(campaign)
     return [name for name in several_levels(campaign) if roles[name] == Role.LOAD]
+
+
+def unranked_loads(campaign: Campaign) -> list[str]:
+    """Return the factors of several levels that are load, then those that may be: settings are compared at each of their levels."""
+    several = several_levels(campaign)
+    return [name for name in never_ranked(campaign) if name in several]
 
 
 def instruments_of(campaign: Campaign) -> list[str]:

@@ -8,7 +8,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     instruments_of,
     unlimited_of,
-    varied_loads,
+    unranked_loads,
 )
 from campaigns.findings.compute.primary import (
     compare_with_primary,
@@ -49,7 +49,7 @@ def compare(
     groups = groups_of(factor, cells, unlimited_of(campaign, factor))
     family = Family(campaign, metric, criteria, cells, runs)
     wanted = [pair for group in groups for pair in group.pairs]
-    loads = varied_loads(campaign)
+    loads = unranked_loads(campaign)
     means = means_over_loads(groups, loads, family)
     compared, primary = compare_with_primary(campaign, family, wanted, means)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
@@ -81,7 +81,7 @@ def curves(
     Nothing is compared, and no load is the best; the knee describes the curve.
     """
     cells, runs = judged_cells(campaign, runs)
-    loads = varied_loads(campaign)
+    loads = unranked_loads(campaign)
     if not loads or not 1 < len(cells) <= MOST_CELLS:
         return None
     family = Family(campaign, metric, criteria, cells, runs)
@@ -110,7 +110,7 @@ def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[
 
     Empty for a split plot, too: cells in different whole plots have another noise than cells in one.
     """
-    fixed = (*varied_loads(campaign), *instruments_of(campaign))
+    fixed = (*unranked_loads(campaign), *instruments_of(campaign))
     settings = [name for name in comparable_factors(campaign) if name not in fixed]
     if len(settings) < 2 or family.places is not None:
         return []

@@ -12,7 +12,7 @@ from campaigns.findings.compute.groups import (
     instruments_of,
     is_numeric,
     unlimited_of,
-    varied_loads,
+    unranked_loads,
 )
 from campaigns.findings.compute.sessions import judged_cells
 from campaigns.findings.compute.statistics_input import Family
@@ -49,7 +49,7 @@ def matrix(
         return None
     comparable = comparable_factors(campaign)
     instruments = instruments_of(campaign)
-    rows = {*comparable, *varied_loads(campaign)}
+    rows = {*comparable, *unranked_loads(campaign)}
     by_factor = {name: groups_of(name, cells, unlimited_of(campaign, name)) for name in comparable}
     by_factor = {name: groups for name, groups in by_factor.items() if len(groups) > 1}
     if not by_factor:

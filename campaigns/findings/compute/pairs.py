@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
-from campaigns.findings.compute.groups import varied_loads
+from campaigns.findings.compute.groups import unranked_loads
 from campaigns.findings.compute.primary import primary_of_pairs, strata_of
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import (
@@ -22,7 +22,7 @@ from campaigns.findings.values import Stratum as StratumFinding
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell
-from campaigns.planning.roles import loads_of
+from campaigns.planning.roles import never_ranked
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.overall import over_strata
@@ -66,7 +66,7 @@ def compare(
             )
             for comparison in family.comparisons
         ],
-        overall=_overall(strata, family, criteria, at_loads=bool(varied_loads(campaign))),
+        overall=_overall(strata, family, criteria, at_loads=bool(unranked_loads(campaign))),
         sessions=max(1, len({run.session for run in runs if run.state == "ok"})),
         order_effect=family.order_effect,
         primary=described,
@@ -75,7 +75,7 @@ def compare(
 
 def is_load(campaign: Campaign) -> bool:
     """Return whether the pairs are of two loads, which are not compared."""
-    return campaign.paired_factor in loads_of(campaign)
+    return campaign.paired_factor in never_ranked(campaign)
 
 
 def _stored(comparison: PairedComparison, metric: Metric) -> PairedComparison:
@@ -105,7 +105,7 @@ def family_of(
         criteria=criteria,
         pool_noise=all(len(stratum.pairs) < FEW_PAIRS for stratum in strata),
         together=primary if len(primary) > 1 else (),
-        at_loads=bool(varied_loads(campaign)),
+        at_loads=bool(unranked_loads(campaign)),
         bootstrap=bootstrap,
     )
     return blocks, strata, _reserved(campaign, metric, family, blocks, criteria, primary)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
-from campaigns.findings.compute.groups import Group, varied_loads
+from campaigns.findings.compute.groups import Group, unranked_loads
 from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import confirmation_of
 from campaigns.findings.compute.statistics_input import Family
@@ -15,7 +15,7 @@ from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
-from campaigns.planning.roles import loads_of
+from campaigns.planning.roles import never_ranked
 from campaigns.stats.compared import Comparison, Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import Fit
@@ -37,7 +37,7 @@ def compare_with_primary(
     pairs = pairs_of(contrast, levels) if contrast else []
     if not contrast or not pairs:
         return family.compare(wanted, means=means), None
-    loads, left_out = varied_loads(campaign), list[Levels]()
+    loads, left_out = unranked_loads(campaign), list[Levels]()
     if loads and len(pairs) > 1:
         left_out = [
             _part(levels[one], loads) for one, two in pairs if not family.measured(one, two)
@@ -78,7 +78,7 @@ def contrast_of(campaign: Campaign) -> dict[str, Any] | None:
     The levels of an address may have turned out to hold other content.
     """
     contrast: dict[str, Any] | None = campaign.primary_contrast
-    if not contrast or contrast["factor"] in (*compared_work(campaign), *loads_of(campaign)):
+    if not contrast or contrast["factor"] in (*compared_work(campaign), *never_ranked(campaign)):
         return None
     return contrast
 

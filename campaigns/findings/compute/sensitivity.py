@@ -9,7 +9,7 @@ from campaigns.findings.compute.groups import (
     groups_of,
     instruments_of,
     unlimited_of,
-    varied_loads,
+    unranked_loads,
 )
 from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of, is_load
@@ -186,7 +186,7 @@ class _Judge:
             else []
         )
         self.ranked = self.factor not in instruments_of(campaign)
-        self.loads = varied_loads(campaign)
+        self.loads = unranked_loads(campaign)
         self.paired = campaign.order == Campaign.Order.PAIRED
         self.hard = hard_factors(campaign)
 

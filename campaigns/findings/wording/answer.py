@@ -19,7 +19,13 @@ from campaigns.findings.values import (
     SummarisedCell,
     Thresholds,
 )
-from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
+from campaigns.findings.wording.answer_text import (
+    MOST_FACTS,
+    AnswerText,
+    Fact,
+    Statement,
+    capitalised,
+)
 from campaigns.findings.wording.at_loads import (
     DIFFERS,
     answer_of_loads,
@@ -54,6 +60,11 @@ from campaigns.stats.criteria import MOST_CELLS
 
 MOST_RUNS_NAMED = 5
 BLOCKED = "blocked"
+ROLE_NOT_STATED = Display("role not stated", "warn", "warn", "outline")
+HOW_TO_STATE = (
+    "To state a role, amend the campaign: “load” says how much is asked of the target at once, and the answer is what each "
+    "setting carries; “setting” says what somebody may choose, and its levels are ranked."
+)
 SIMULATED = Display("simulated", "warn", "warn", "solid")
 """Badge of results that were not measured on a real server."""
 
@@ -90,6 +101,8 @@ def answer_text(
         text = _with_thresholds(thresholds, text)
     by_sessions = "" if calibration else sessions_text(judged)
     text = _with_bounds(_extended(text, by_sessions), answer)
+    if answer.asked and not calibration:
+        text = _asking(answer.asked, text)
     text = _extended(text, served_text(answer))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
@@ -123,6 +136,22 @@ def _has_values(answer: Answer) -> bool:
 def _extended(text: AnswerText, sentence: str) -> AnswerText:
     """Return the answer with one more sentence, which may be empty."""
     return replace(text, sentence=f"{text.sentence} {sentence}".strip())
+
+
+def _asking(asked: Sequence[str], text: AnswerText) -> AnswerText:
+    """Put the question whether factors are load before everything else of an answer."""
+    quoted = [f"“{name}”" for name in asked]
+    names = " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    question = f"Is {names} a load? Its role is not stated, so its levels are not ranked."
+    if len(asked) > 1:
+        question = f"Are {names} loads? Their roles are not stated, so their levels are not ranked."
+    return replace(
+        text,
+        sentence=f"{question} {text.sentence}".strip(),
+        tone="warn",
+        badges=[ROLE_NOT_STATED, *text.badges],
+        statements=[Statement("warn", HOW_TO_STATE), *text.statements],
+    )
 
 
 def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:

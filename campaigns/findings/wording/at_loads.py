@@ -146,7 +146,8 @@ def answer_of_loads(answer: Answer) -> AnswerText:
     parts = [f"{names[cell.cell]}: {amount(value, answer.unit)}" for cell, value in measured]
     more = len(parts) - MOST_FACTS
     text = "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more" if more > 0 else "")
-    return AnswerText(f"{answer.label} by load: {text}.", "info")
+    by = " and ".join(answer.asked) or "load"
+    return AnswerText(f"{answer.label} by {by}: {text}.", "info")
 
 
 def _is_primary(levels: LevelsFinding, mean: OverLoads) -> bool:

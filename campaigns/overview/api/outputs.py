@@ -20,7 +20,7 @@ from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.design_shapes import CellName, Definition
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.planning.closed_loops import loop_of
-from campaigns.planning.roles import roles_of
+from campaigns.planning.roles import roles_told
 from campaigns.results import environment, records, search_runs, versions
 from campaigns.results.api.run_outputs import cell_output
 from campaigns.results.json_document import finding_entries
@@ -239,11 +239,13 @@ class CampaignDetail(CampaignOutput):
         return drafts.as_data(campaign)
 
     @extend_schema_field(
-        serializers.DictField(child=serializers.ChoiceField(choices=Factor.Role.choices))
+        serializers.DictField(
+            child=serializers.ChoiceField(choices=Factor.Role.choices, allow_blank=True)
+        )
     )
     def get_roles(self, campaign: Campaign) -> dict[str, str]:
-        """The role of each factor, by the definition or by the kind: a load is never ranked."""
-        return {name: role.value for name, role in roles_of(campaign).items()}
+        """The role of each factor, by the definition or by the kind: a load is never ranked. Empty where it is not stated, and asked for."""
+        return roles_told(campaign)
 
     @extend_schema_field(ClosedLoopOutput(allow_null=True))
     def get_closed_loop(self, campaign: Campaign) -> JsonObject | None:

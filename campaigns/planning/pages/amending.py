@@ -31,9 +31,9 @@ from campaigns.planning.outline import factors_of
 from campaigns.planning.pages.actions import reason_in
 from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
 from campaigns.planning.pages.contrast_fields import PATH, ContrastForm, as_entered, read_entered
-from campaigns.planning.roles import Role, loads_of, work_of
+from campaigns.planning.roles import Role, asked_of, loads_of, never_ranked, work_of
 
-OF_LOAD = ("criterion", "load")
+OF_LOAD = ("criterion", "load", "setting")
 STOP = ("stop_rule", *in_group("precision"))
 ALWAYS = tuple(name for name in LOCKED if name not in STOP)
 Errors = Mapping[str, list[str]]
@@ -49,7 +49,7 @@ class AmendForm(forms.Form):
             levels,
             entered,
             only=campaign.paired_factor,
-            not_among=(*work_of(campaign), *loads_of(campaign)),
+            not_among=(*work_of(campaign), *never_ranked(campaign)),
         )
         metrics = [(metric.name, metric.label) for metric in choosable_metrics_of(campaign)]
         design = {name: deepcopy(FIELDS[name]) for name in (*ALWAYS, *STOP)}
@@ -69,6 +69,11 @@ class AmendForm(forms.Form):
             self.fields["load"] = forms.CharField(
                 help_text="Factors that are how much was asked at once, separated by commas; their levels are "
                 "not ranked.",
+            )
+        if asked := asked_of(campaign):
+            self.fields["setting"] = forms.CharField(
+                help_text="Factors that somebody chooses, although their names mean load, separated by commas; their "
+                f"levels are ranked. The role of {', '.join(asked)} is not stated.",
             )
         if _stop_is_open(campaign) and lifecycle.production_server(campaign) is not None:
             self.fields["confirmed_name"] = forms.CharField(
@@ -139,12 +144,14 @@ def _changes(
         changes["criterion"], problems = from_lines(entered["criterion"])
         if problems:
             return {}, {"criterion": problems}
-    if entered["load"] != was["load"]:
-        before, after = _names(was["load"]), _names(entered["load"])
-        changes["roles"] = {
-            **dict.fromkeys(before - after, str(Role.SETTING)),
-            **dict.fromkeys(after - before, str(Role.LOAD)),
-        }
+    before, after = _names(was["load"]), _names(entered["load"])
+    roles = {
+        **dict.fromkeys(before - after, str(Role.SETTING)),
+        **dict.fromkeys(_names(entered["setting"]), str(Role.SETTING)),
+        **dict.fromkeys(after - before, str(Role.LOAD)),
+    }
+    if roles:
+        changes["roles"] = roles
     return changes, {}
 
 
@@ -198,6 +205,7 @@ def _stored(campaign: Campaign) -> dict[str, str]:
     of_load = {
         "criterion": as_lines(campaign.criterion, choosable_metrics_of(campaign)),
         "load": ", ".join(loads_of(campaign)),
+        "setting": "",
     }
     return plain | as_entered(campaign.primary_contrast) | of_load
 

@@ -17,7 +17,7 @@ from campaigns.planning.contrasts import read_contrast
 from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.criterion import from_lines, read_criterion
 from campaigns.planning.roles import PATH as ROLES
-from campaigns.planning.roles import check_loads, may_be_load, read_submitted
+from campaigns.planning.roles import check_loads, may_be_load, means_load, read_submitted
 from campaigns.results.importing.submitted import ORDERS, Submitted, distinct_levels
 from campaigns.results.readers.base import ReadMetric
 
@@ -157,11 +157,20 @@ def metric_of(metric: ReadMetric) -> Metric:
 
 def load_questions(submitted: Submitted) -> list[str]:
     """Return a question for each factor that may be load, as its name and its numbers suggest."""
-    return [
+    return [_question(name) for name in may_be_load(_factors(submitted), submitted.stated_roles)]
+
+
+def _question(name: str) -> str:
+    if means_load(name):
+        return (
+            f"Is “{name}” a load? Its name says so, and its role is not stated: its levels are not ranked. Say "
+            "load, which is how much was asked of the target at once: then the answer is what each setting carries. "
+            "Or say setting: then its levels are ranked."
+        )
+    return (
         f"“{name}” is a setting here. If it is how much was asked of the target at once, say so: its role is "
         "load. Then its levels are not ranked, and the answer is what each setting carries."
-        for name in may_be_load(_factors(submitted), submitted.stated_roles)
-    ]
+    )
 
 
 def _paired(

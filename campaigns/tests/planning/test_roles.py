@@ -142,5 +142,5 @@ def test_names_that_sound_like_load_are_asked_about():
         "hosts": [0, 1],
     }
 
-    assert may_be_load(factors, {}) == ("clients", "RPS")
-    assert may_be_load(factors, {"clients": "setting"}) == ("RPS",)
+    assert may_be_load(factors, {}) == ("clients", "RPS", "hosts")
+    assert may_be_load(factors, {"clients": "setting"}) == ("RPS", "hosts")

@@ -49,7 +49,7 @@ def test_without_any_a_name_that_sounds_like_load_is_asked_about_and_not_taken(s
 
     assert not loads_of(made(answer))
     (question,) = answer.json()["questions"]
-    assert question.startswith("“clients” is a setting here. If it is how much was asked")
+    assert question.startswith("Is “clients” a load? Its name says so, and its role is not stated")
 
 
 @pytest.mark.parametrize("roles", [{"clients": "load"}, {"clients": "setting"}])

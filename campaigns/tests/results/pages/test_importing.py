@@ -176,7 +176,7 @@ def test_roles_and_a_criterion_can_be_given_to_a_file(browser):
     file = SimpleUploadedFile("a.csv", CSV)
     said = {"format": "plain_csv", "mapping": json.dumps(MAPPING)}
     look = browser.post(reverse("import-preview"), {"file": file, **said})
-    assert "“clients” is a setting here" in look.content.decode()
+    assert "Is “clients” a load? Its name says so" in look.content.decode()
 
     stated = said | {"load": "clients", "criterion": "took <= 3 s, failed <= 5 %"}
     browser.post(reverse("import"), {"file": SimpleUploadedFile("a.csv", CSV), **stated})
