@@ -94,6 +94,7 @@ CATALOG = _all(
     ("tcp.local_ports", "local ports", "", G, ""),
     # Groups of processes; they and "others" add up to the machine.
     ("group.cpu", "CPU of the group", "cores", C, "group"),
+    ("group.niced", "CPU of niced programs, by program", "cores", C, "program"),
     ("group.busiest_thread", "busiest thread of the group", "cores", G, "group"),
     ("group.memory", "memory of the group", "B", G, "group"),
     ("group.processes", "processes of the group", "", G, "group"),
@@ -107,6 +108,7 @@ CATALOG = _all(
     # PostgreSQL. The watch's own session is in no count, and in no limit.
     ("db.connections", "database connections", "", G, ""),
     ("db.connections_limit", "database connections, limit", "", G, ""),
+    ("db.youngest_session", "age of the youngest session", "s", G, ""),
     ("db.refused", "database connections refused", "1/s", C, ""),
     ("db.sessions", "sessions by state", "", G, "state"),
     ("db.active", "active sessions by what they wait for (CPU: nothing)", "", G, "wait"),

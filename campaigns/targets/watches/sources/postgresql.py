@@ -79,7 +79,8 @@ STATES = """
            CASE WHEN backend_type = 'autovacuum worker' THEN left(query, 200) END,
            count(*)::int,
            extract(epoch FROM min(xact_start))::float8,
-           (extract(epoch FROM min(query_start) FILTER (WHERE state = 'active')))::float8
+           (extract(epoch FROM min(query_start) FILTER (WHERE state = 'active')))::float8,
+           extract(epoch FROM max(backend_start))::float8
     FROM pg_stat_activity WHERE pid <> pg_backend_pid()
     GROUP BY 2, 3, 4, 5, 6
 """
@@ -430,8 +431,9 @@ class _Watch:
             quantity: dict.fromkeys(labels, 0.0) for quantity, labels in self._labels.items()
         }
         connections = workers = oldest = longest = 0.0
+        youngest: float | None = None
         running: set[tuple[str, str]] = set()
-        for _, kind, state, wait, event, text, count, transaction, statement in rows:
+        for _, kind, state, wait, event, text, count, transaction, statement, began in rows:
             if kind == "autovacuum worker":
                 workers += count
                 self._happens(running, "autovacuum", text or "autovacuum", transaction or at, at)
@@ -440,6 +442,8 @@ class _Watch:
                 _add(counts["db.sessions"], state or "starting", count)
                 oldest = max(oldest, at - transaction if transaction else 0.0)
                 longest = max(longest, at - statement if statement else 0.0)
+                age = max(at - began, 0.0)
+                youngest = age if youngest is None else min(youngest, age)
             if kind in ("client backend", "parallel worker") and state == "active":
                 _add(counts["db.active"], wait or "CPU", count)
                 if event:
@@ -451,6 +455,8 @@ class _Watch:
             Key("db.longest_statement"): longest,
             Key("db.autovacuum_workers"): workers,
         }
+        if youngest is not None:
+            values[Key("db.youngest_session")] = youngest
         if self._limit is not None:
             values[Key("db.connections_limit")] = self._limit
         for quantity, found in counts.items():

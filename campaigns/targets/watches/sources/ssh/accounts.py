@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 from campaigns.targets.watches.base import Key
 from campaigns.targets.watches.catalog import LOAD, OTHERS, OWN
 from campaigns.targets.watches.groups import Groups
+from campaigns.targets.watches.sources.ssh.proc import printable
 from campaigns.targets.watches.sources.ssh.processes import Process
 from campaigns.targets.watches.sources.ssh.services import Service
 
+MOST_NICED = 20
+"""Niced programs that are counted by name; those that come later are one."""
+MORE_NICED = "other programs"
 UNIT_FIELDS = {
     "group.periods": "periods",
     "group.throttled_periods": "throttled",
@@ -67,6 +71,7 @@ class Accounts:
             counters.setdefault(Key("group.cpu", name), 0.0)
         if before is not None:
             self._grow_cpu(before, now, whole)
+        self._grow_niced(before, now)
         self._grow_units(before or now, now, whole)  # at first they are 0
         return {**counters, **self._gauges(before, now, whole)}
 
@@ -130,6 +135,24 @@ class Accounts:
                 key_of = Key("group.cpu", name)
                 self._counters[key_of] = self._counters.get(key_of, 0.0) + part
         self._counters[Key("group.cpu", OTHERS)] += max(busy - given, 0.0)
+
+    def _grow_niced(self, before: Snapshot | None, now: Snapshot) -> None:
+        """Count what niced programs use, by name: they give way, and whose they are is told where the processor is full."""
+        earlier = {(row.pid, row.start): row for row in before.rows} if before else {}
+        for row in now.rows:
+            if not row.niced or row.pid in now.own or row.pid in now.load:
+                continue
+            key = Key("group.niced", printable(row.comm))
+            known = [each for each in self._counters if each.quantity == "group.niced"]
+            if key not in known and len(known) >= MOST_NICED:
+                key = Key("group.niced", MORE_NICED)
+            was = earlier.get((row.pid, row.start))
+            fresh = before is not None and was is None and self._is_new(row, before)
+            grown = row.cpu - was.cpu if was is not None else row.cpu if fresh else 0.0
+            if key in self._counters:
+                self._counters[key] += max(grown, 0.0)
+            else:  # it begins at 0, so that its rate is known from here on
+                self._counters[key] = 0.0
 
     def _is_new(self, row: Process, before: Snapshot) -> bool:
         """Return whether a process began after the earlier snapshot, and was not just left out of it."""

@@ -114,9 +114,9 @@ def word(text, length):
 
 
 def processes(seconds, with_files):
-    """Yield a line for each process, with its cgroup and first word where they are new; then threads of busy ones."""
+    """Yield a line for each process, with its cgroup and first word where they are new; then threads of busy ones, and which are niced."""
     global before
-    now, lines, threads, size, left_out = {}, [], [], 0, 0
+    now, lines, threads, niced, size, left_out = {}, [], [], [], 0, 0
     for pid in os.listdir("/proc"):
         stat = read("/proc/%s/stat" % pid) if pid.isdigit() else b""
         if not stat:
@@ -143,6 +143,8 @@ def processes(seconds, with_files):
                 if busy:
                     threads.append("%s %s %d" % (pid, task, int(busy[11]) + int(busy[12])))
         now[pid] = (name, own)
+        if int(part[16]) > 0:
+            niced.append(pid)
         if with_files:
             try:  # st_size is their number from Linux 6.2 on
                 count = os.stat("/proc/%s/fd" % pid).st_size or len(os.listdir("/proc/%s/fd" % pid))
@@ -160,6 +162,7 @@ def processes(seconds, with_files):
         del limits[name]
     yield "processes", b"\n".join(lines)
     yield "threads", "\n".join(threads).encode()
+    yield "niced", " ".join(niced).encode()
     if left_out:
         yield "left_out", b"%d" % left_out
 

@@ -1,7 +1,7 @@
 """Read the processes of a frame: one form for both samplers. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.targets.watches.sources.ssh.frames import Raw
@@ -31,6 +31,7 @@ class Process:
     cgroup: str = ""
     word: str = ""
     descriptors: float | None = None
+    niced: bool = False
 
     @property
     def total(self) -> float:
@@ -67,7 +68,9 @@ class Processes:
     def of(self, raw: Raw) -> Sequence[Process] | None:
         """Return the processes of a frame; None where it has none."""
         if "processes" in raw.parts:
-            rows = [row for line in raw.parts["processes"].split("\n") if (row := self._row(line))]
+            niced = set(raw.parts.get("niced", "").split())
+            lines = raw.parts["processes"].split("\n")
+            rows = [row for line in lines if (row := self._row(line, niced))]
         elif any(STAT.fullmatch(path) for path in raw.parts):
             rows = self._of_stat(raw.parts)
         else:
@@ -76,7 +79,7 @@ class Processes:
         self._once = {key: value for key, value in self._once.items() if key in living}
         return rows
 
-    def _row(self, line: str) -> Process | None:
+    def _row(self, line: str, niced: Collection[str]) -> Process | None:
         words = line.split(" ")
         if len(words) not in {9, 11} or not all(each.isdigit() and len(each) < 20 for each in words[:7]):  # fmt: skip
             return None
@@ -98,6 +101,7 @@ class Processes:
             cgroup,
             word,
             share / most if share is not None and most else None,
+            words[0] in niced,
         )
 
     def _of_stat(self, parts: Mapping[str, str]) -> list[Process]:
@@ -125,6 +129,7 @@ class Processes:
                     int(words[21]) * self.machine.page_bytes,
                     comm,
                     self._cgroups.get(pid, ""),
+                    niced=not words[16].startswith("-") and words[16] != "0",
                 )
             )
         living = {row.pid for row in rows}

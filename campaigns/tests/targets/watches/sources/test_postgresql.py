@@ -121,6 +121,18 @@ def test_sessions_are_seen_by_what_they_wait_for(database):
 
 
 @pytest.mark.system
+def test_the_youngest_session_tells_whether_connections_are_kept(database):
+    assert watch(database).series("db.youngest_session") == []
+    with closing(database.connect()):
+        kept = watch(database).series("db.youngest_session")
+        with closing(database.connect()):
+            asked = watch(database).series("db.youngest_session")
+
+    assert kept == sorted(kept)
+    assert asked[0] < kept[-1]
+
+
+@pytest.mark.system
 def test_the_statements_that_took_most_time_are_kept_where_the_owner_allows(database):
     def work():
         database.run("SELECT count(*) FROM rows WHERE value > 41 /* secret */")

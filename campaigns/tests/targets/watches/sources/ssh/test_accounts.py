@@ -1,5 +1,6 @@
 """Groups of processes add up to the machine, whatever its processes do."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,12 @@ from hypothesis import strategies as st
 from campaigns.targets.watches.base import Group, Key
 from campaigns.targets.watches.catalog import OTHERS
 from campaigns.targets.watches.groups import Groups
-from campaigns.targets.watches.sources.ssh.accounts import Accounts, Snapshot
+from campaigns.targets.watches.sources.ssh.accounts import (
+    MORE_NICED,
+    MOST_NICED,
+    Accounts,
+    Snapshot,
+)
 from campaigns.targets.watches.sources.ssh.processes import Process
 from campaigns.targets.watches.sources.ssh.services import Service
 
@@ -158,6 +164,27 @@ def test_the_busiest_thread():
     values = accounts.take(Snapshot(1010.0, 12, row, {}, {(5, 50): 580, (5, 51): 10}))
     assert values[Key("group.busiest_thread", "web")] == pytest.approx(0.96)
     assert values[Key("group.busiest_thread", "jobs")] == pytest.approx(0.1)
+
+
+def niced(pid, comm, cpu, **how):
+    return replace(process(pid, comm, cpu, **how), niced=True)
+
+
+def test_niced_programs_are_counted_by_name():
+    values = after(
+        (10, [niced(5, "updatedb", 1.0), niced(6, "gzip", 2.0), process(7, "web", cpu=1.0)]),
+        (15, [niced(5, "updatedb", 2.0), niced(6, "gzip", 5.0), process(7, "web", cpu=2.0)]),
+        (20, [niced(5, "updatedb", 4.0), niced(8, "gzip", 1.0, start=100_700)]),
+    )
+    counted = {key.label: value for key, value in values.items() if key.quantity == "group.niced"}
+    assert counted == {"updatedb": 3.0, "gzip": 4.0}
+
+
+def test_of_many_niced_programs_the_last_are_one():
+    rows = [niced(pid, f"program{pid}", 1.0) for pid in range(MOST_NICED + 5)]
+    labels = {key.label for key in after((10, rows)) if key.quantity == "group.niced"}
+    assert len(labels) == MOST_NICED + 1
+    assert MORE_NICED in labels
 
 
 def test_a_thread_that_is_read_for_the_first_time_counts_above_what_its_process_had():

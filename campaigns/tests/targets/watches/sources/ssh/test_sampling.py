@@ -1,6 +1,7 @@
 """The whole source: on OpenSSH's own server, and on a server that plays what other machines print."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from campaigns.kit.ssh.access import HostKeyRefused, SshAccess
 from campaigns.targets.watches.base import Access, Key, Span, WatchFailed
 from campaigns.targets.watches.catalog import OTHERS, OWN
 from campaigns.targets.watches.groups import default_groups
+from campaigns.targets.watches.sources import ssh
 from campaigns.targets.watches.sources.ssh import frames, sampling, scripts, source
 from campaigns.tests.targets import ssh_server
 from campaigns.tests.targets.watches.sources.ssh import machines
@@ -120,6 +122,27 @@ def test_this_machine_is_watched_and_nothing_is_left(machine, choice):
     best = min(sink.clocks, key=lambda each: each.answered - each.asked)
     offset = best.clock - (best.asked + best.answered) / 2
     assert offset == pytest.approx(time.clock_gettime(time.CLOCK_REALTIME) - time.monotonic(), abs=0.05)  # fmt: skip
+
+
+def test_a_niced_program_is_named(machine, choice, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        ssh, "_worker", lambda: (0, "", "")
+    )  # what this process starts is the target's
+    program = tmp_path / "nightly-job"
+    program.symlink_to(str(shutil.which("sh")))
+    with subprocess.Popen(
+        [str(shutil.which("nice")), "-n", "19", program, "-c", "while :; do :; done"]
+    ) as process:
+        try:
+            sink = watch(access_to(machine), lambda sink: used_by(sink, program.name) > 0)
+        finally:
+            process.kill()
+    assert used_by(sink, program.name) > 0
+
+
+def used_by(sink, name):
+    """Return the seconds that a niced program has used by the last frame."""
+    return sink.values().get(Key("group.niced", name), 0.0)
 
 
 def test_a_killed_worker_leaves_no_sampler(machine, choice):
