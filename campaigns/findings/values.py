@@ -1287,7 +1287,7 @@ class BindingFinding(Struct, frozen=True, kw_only=True):
 
     factor: along which levels are told, the load where one varies; empty where nothing varies. label: what it counts. watched: runs
     that were judged, of `runs` that count. not_watched: resources that no run observed. missing: sources that were not there
-    in a run. rule: its version; alpha: of the trends.
+    in a run. rule: its version; alpha: of the trends. niced: programs whose niced work is a part of a CPU that binds.
     """
 
     factor: str
@@ -1302,6 +1302,7 @@ class BindingFinding(Struct, frozen=True, kw_only=True):
     caveats: Sequence[Caveat]
     rule: Count
     alpha: Probability
+    niced: Sequence[str] = ()
 
 
 class Differs(Struct, frozen=True):

@@ -1,9 +1,9 @@
 """Which resource of a target binds in one run: what was observed, and the rule that judges it. Pure.
 
-MONITORING.md 8. Quantities and labels are the names of `campaigns.targets.watches.catalog`, as text.
+MONITORING.md 8, ANSWER.md 4. Quantities and labels are the names of `campaigns.targets.watches.catalog`, as text.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from campaigns.stats.units import Count, Number, Seconds, Share
 
-RULE = 2
+RULE = 3
 """Raise it with any change of what is judged: stored runs are judged again."""
 Series = NDArray[np.float64]
 """Values at equal steps: of a gauge, or the rate of a counter. Not a number: a gap, or a counter that began anew."""
 
 
 class Resource(StrEnum):
-    """What may bind. THROTTLE is a limit that somebody set, not a lack."""
+    """What may bind. STORAGE: what tasks wait for that is no disk of the machine; THROTTLE: a limit that somebody set, not a lack.
+
+    SOCKETS stands in judgements by earlier rules alone.
+    """
 
     CPU = "cpu"
     CORE = "core"
@@ -27,10 +30,12 @@ class Resource(StrEnum):
     STEAL = "steal"
     MEMORY = "memory"
     DISK = "disk"
+    STORAGE = "storage"
     NETWORK = "network"
     LISTEN_QUEUE = "listen_queue"
     CONNECTIONS = "connections"
     LOCKS = "locks"
+    DATABASE_WAITS = "database_waits"
     DATABASE_IO = "database_io"
     DATABASE_CPU = "database_cpu"
     THREADS = "threads"
@@ -38,6 +43,22 @@ class Resource(StrEnum):
     DESCRIPTORS = "descriptors"
     SOCKETS = "sockets"
     THROTTLE = "throttle"
+
+
+JUDGED = tuple(each for each in Resource if each != Resource.SOCKETS)
+"""What the rule judges."""
+QUEUES = frozenset(
+    {
+        Resource.LISTEN_QUEUE,
+        Resource.CONNECTIONS,
+        Resource.THREADS,
+        Resource.SLOTS,
+        Resource.DESCRIPTORS,
+        Resource.SOCKETS,
+        Resource.THROTTLE,
+    }
+)
+"""Queues and limits: work stands in them before it comes to whatever else is short."""
 
 
 class State(StrEnum):
@@ -49,7 +70,7 @@ class State(StrEnum):
 
 
 class Sign(StrEnum):
-    """By what a resource binds; earlier ones are stronger."""
+    """By what a resource binds."""
 
     ERRORS = "errors"
     SATURATION = "saturation"
@@ -69,7 +90,7 @@ class Caveat(StrEnum):
 
     NO_PRESSURE: without PSI, judged by utilisation and queues. SPEED_UNKNOWN: of a card. CORES_UNKNOWN. GAPS: part of the
     window was not observed. COARSE: fewer than ten samples. LOAD: the load generator's own processes use this
-    resource so much that it would not bind without them. NICED: CPU time of niced programs outside the groups was left out.
+    resource so much that it would not bind without them. NICED: niced programs use a part of the CPU that binds.
     """
 
     NO_PRESSURE = "no_pressure"
@@ -102,13 +123,19 @@ class Figure:
     label: str = ""
 
 
+WHOLE: Share = 0.7
+"""The part of the window at its limit from which on a resource binds in all of it, and not for a part alone. [own]"""
+
+
 @dataclass(frozen=True, slots=True)
 class ResourceState:
-    """One resource in one run. label: the disk, card and way, queue or group that it is of; empty: the machine.
+    """One resource in one run. label: the disk, card and way, queue, group or class of waits that it is of; empty: the machine.
 
     utilisation: a share, mean over the window. saturation: the share of time, samples or sessions that waited.
-    errors: counted in the window. pressure, pressure_full: PSI some and full. sign, strength: by what it
-    binds, and how many times that sign is its limit (1 and more). group, group_share: whose use of it is largest.
+    errors: counted in the window. pressure, pressure_full: PSI some and full. sign: by what it binds.
+    judged_by: the figure by which it was judged; where it binds, its mean over the parts of the window at the limit.
+    at_limit: the part of the window in which it binds; None where it is not known, or does not bind.
+    group, group_share: whose use of it is largest.
     """
 
     resource: Resource
@@ -120,11 +147,17 @@ class ResourceState:
     pressure: Share | None = None
     pressure_full: Share | None = None
     sign: Sign | None = None
-    strength: Number | None = None
+    judged_by: Figure | None = None
+    at_limit: Share | None = None
     group: str = ""
     group_share: Share | None = None
     figures: Sequence[Figure] = field(default_factory=list)
     caveats: Sequence[Caveat] = field(default_factory=list)
+
+    @property
+    def is_partly(self) -> bool:
+        """Whether it binds for a part of the window alone."""
+        return self.state == State.BINDS and self.at_limit is not None and self.at_limit < WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +168,21 @@ class Bound:
     label: str = ""
 
 
+def in_front(bound: Iterable[Bound]) -> tuple[list[Bound], list[Bound]]:
+    """Return what binds, and the queues and limits in front of it. Where nothing else is short, the queues are what binds."""
+    behind: list[Bound] = []
+    queues: list[Bound] = []
+    for each in bound:
+        (queues if each.resource in QUEUES else behind).append(each)
+    return (behind, queues) if behind else (queues, [])
+
+
 @dataclass(frozen=True, slots=True)
 class RunBinding:
     """The judgement of one run.
 
-    strongest: what binds by the strongest sign, two or more where they are as strong; empty unless `word` is BINDS. seconds,
-    samples: of the window that was judged. sources, missing: the watches that were there, and those that were not.
+    strongest: all that binds, hardware first, and the queues and limits in front of it last; empty unless `word` is BINDS.
+    seconds, samples: of the window that was judged. sources, missing: the watches that were there, and those that were not.
     not_watched: resources that no source observed. load_share: of the used CPU, by perfdash's own processes.
     """
 
@@ -176,17 +218,20 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The thresholds of the rule, in one table. MONITORING.md 8 tells each; [own]: chosen by the known cases of 9.
+    """The thresholds of the rule, in one table. MONITORING.md 8 and ANSWER.md 4 tell each; [own]: chosen by the known cases of 9."""
 
-    The load at which a CPU binds is no constant: see `binding_load`.
-    """
-
+    cpu_used: Share = 0.90
+    """Of what the host leaves, whoever uses it, niced or not. ANSWER.md 4."""
+    cpu_loaded: Share = 0.70
+    """Used so far, a CPU is what tasks wait for. A job waits as long as it is served by 71 % of two cores (Erlang's C). [own]"""
     cpu_pressure: Share = 0.25
-    """PSI `some`. [own]"""
+    """PSI `some`, of a CPU that is loaded. [own]"""
+    cpu_waits: Share = 0.50
+    """PSI `some`, however much is used: but where one core is full, or a quota is used up, tasks may wait for that. [own]"""
     cpu_queue: Number = 1.0
-    """Tasks that run or want to, but the reader, over cores, where there is no PSI: as many wait as the cores can run. [own]"""
+    """Tasks that run or want to, but the reader, over cores, of a loaded CPU without PSI: as many wait as the cores can run. [own]"""
     core: Share = 0.95
-    """Of one core, or of one thread. A CPU of which no core idles has no time left, whoever waits. [own]"""
+    """Of one core, or of one thread. [own]"""
     quota_periods: Share = 0.10
     """Periods in which the quota of a cgroup was used up. [own]"""
     steal: Share = 0.10
@@ -197,14 +242,20 @@ class Limits:
     """PSI `some`, and pages come back that had been given away. [own]"""
     pages: Number = 10.0
     """Pages swapped in, or refaults of the working set, a second. [own]"""
+    kills: Count = 3
+    """OOM kills of programs that are in no group; fewer are events. One in a group is enough. [own]"""
+    io_full: Share = 0.20
+    """PSI `full`, wherever the disk is. ANSWER.md 4."""
     disk_full: Share = 0.10
-    """PSI `full`. [own]"""
+    """PSI `full`, and a disk is busy. [own]"""
     disk_some: Share = 0.30
-    """PSI `some`: `full` stays 0 while anybody computes. [own]"""
+    """PSI `some`, and a disk is busy: `full` stays 0 while anybody computes. [own]"""
     disk_blocked: Number = 1.0
     """Tasks blocked by a disk on average, where there is no PSI. [own]"""
     disk_busy: Share = 0.90
     """io_ticks; never alone, since an SSD answers many requests at once. [own]"""
+    disk_works: Share = 0.50
+    """io_ticks of the disk that all wait for; where no disk has so much, they wait for other storage. [own]"""
     network: Share = 0.80
     """Of the card's speed, one way. [own]"""
     retransmits: Share = 0.01
@@ -213,9 +264,15 @@ class Limits:
     listen_samples: Count = 3
     """Samples in which the listen queue overflowed. [own]"""
     connections: Share = 0.95
-    """Of the connections that are not reserved, or of a pool. [own]"""
+    """Of the connections that are not reserved. [own]"""
+    new_session: Number = 10.0
+    """Seconds. Where the youngest session is older, connections are kept, and nobody asks for one. [own]"""
+    refused: Share = 0.05
+    """Samples in which a connection was refused, and at least two. [own]"""
     sessions: Share = 0.30
-    """Of active session time that waits for locks, or for I/O. [own]"""
+    """Of active session time that waits for one class of waits. [own]"""
+    all_sessions: Share = 0.50
+    """Of active session time that waits for whatever class, none of which is `sessions`: the largest is named. [own]"""
     active_sessions: Number = 1.0
     """The least active sessions on average, for their waits to matter. [own]"""
     threads: Share = 0.95
@@ -226,13 +283,16 @@ class Limits:
     queue_samples: Count = 5
     """A queue is not judged by fewer: 20 % of the samples would be less than one of them. [own]"""
     descriptors: Share = 0.90
-    """Of open files, or of local ports. [own]"""
-    alike: Number = 1.2
-    """Two signs whose strengths differ by a smaller factor are told together. [own]"""
+    """Of open files, where they become more by `descriptors_rise` from the first third of the window to the last. [own]"""
+    descriptors_rise: Share = 0.10
+    descriptors_full: Share = 0.99
+    """Of open files, however steady. [own]"""
+    part: Share = 0.30
+    """The part of the window at its limit from which on a resource binds, if for a part of the run. [own]"""
     coverage: Share = 0.5
     """The least part of the window with samples; below it a quantity was not observed. [own]"""
     niced: Share = 0.02
-    """CPU of niced programs outside the groups that is worth a word. [own]"""
+    """CPU of niced programs that is worth a word. [own]"""
     silent_card: Number = 1_000.0
     """B/s: a card without a speed that carries less is left out: such are bridges that nobody uses. [own]"""
     few_samples: Count = 10

@@ -2,17 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from campaigns.stats.binding import (
     Bound,
     Caveat,
+    Figure,
     Resource,
     ResourceState,
     RunBinding,
     RunWord,
     State,
+    in_front,
 )
 from campaigns.stats.kendall import Tau, kendall
 from campaigns.stats.units import Count, Place, Share
@@ -32,7 +34,7 @@ class LevelWord(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BoundRuns:
-    """In how many runs of a level a resource is the strongest that binds."""
+    """In how many runs of a level a resource binds."""
 
     resource: Resource
     label: str
@@ -41,7 +43,11 @@ class BoundRuns:
 
 @dataclass(frozen=True, slots=True)
 class LevelResource:
-    """One resource at one level. utilisation: mean of the runs; binds, free, unknown: runs by its state."""
+    """One resource at one level. utilisation: mean of the runs; binds, free, unknown: runs by its state.
+
+    partly: of those in which it binds, the runs in which it does for a part alone. judged_by: the figure by which most runs judged
+    it as the level does, its mean over them; None where they do not say the same, and in findings by earlier rules.
+    """
 
     resource: Resource
     label: str
@@ -49,6 +55,13 @@ class LevelResource:
     binds: Count
     free: Count
     unknown: Count
+    partly: Count = 0
+    judged_by: Figure | None = None
+
+    @property
+    def is_partly(self) -> bool:
+        """Whether it binds for a part of the run in most of the runs in which it does."""
+        return self.state == State.BINDS and is_most(self.partly, self.binds)
 
     @property
     def state(self) -> State:
@@ -152,11 +165,25 @@ def _resources(runs: Sequence[RunBinding]) -> list[LevelResource]:
             sum(state.state == State.BINDS for state in states),
             sum(state.state == State.FREE for state in states),
             len(runs) - sum(state.state != State.UNKNOWN for state in states),
+            sum(state.is_partly for state in states),
+            _judged_by(states, len(runs)),
         )
         for key, states in sorted(
             by_key.items(), key=lambda each: (order.index(each[0].resource), each[0].label)
         )
     ]
+
+
+def _judged_by(states: Sequence[ResourceState], runs: int) -> Figure | None:
+    """Return the figure by which the runs judged that say what the level says: the one of most of them, its mean."""
+    counts = Counter(each.state for each in states)
+    said = next((each for each in (State.BINDS, State.FREE) if is_most(counts[each], runs)), None)
+    figures = [each.judged_by for each in states if each.state == said and each.judged_by]
+    if said is None or not figures:
+        return None
+    name, _ = Counter(each.name for each in figures).most_common(1)[0]
+    same = [each for each in figures if each.name == name]
+    return replace(same[0], value=sum(each.value for each in same) / len(same))
 
 
 def _is_free(run: RunBinding, resource: Resource) -> bool:
@@ -170,9 +197,9 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def ranges_of(levels: Sequence[LevelBinding]) -> list[BindingRange]:
-    """Return at which neighbouring levels each resource binds that is the strongest at one of them. levels: ascending.
+    """Return at which neighbouring levels each resource binds. levels: ascending.
 
-    At the others it may bind beside a stronger one.
+    A queue binds only where nothing else is short: elsewhere it stands in front of that, which is neither binding nor free.
     """
     order = list(Resource)
     every = {bound for level in levels for bound in level.bound}
@@ -180,6 +207,8 @@ def ranges_of(levels: Sequence[LevelBinding]) -> list[BindingRange]:
     for bound in sorted(every, key=lambda each: (order.index(each.resource), each.label)):
         states = [_state(level, bound) for level in levels]
         places = [place for place, state in enumerate(states) if state == State.BINDS]
+        if not places:
+            continue
         first = places[0]
         for place, following in zip(places, [*places[1:], None], strict=True):
             if following == place + 1:
@@ -199,9 +228,10 @@ def ranges_of(levels: Sequence[LevelBinding]) -> list[BindingRange]:
 
 
 def _state(level: LevelBinding, bound: Bound) -> State:
-    """Return what a level says of a resource, be it the strongest there or not."""
+    """Return what a level says of a resource."""
     if bound in level.bound:
-        return State.BINDS
+        binds, _ = in_front(level.bound)
+        return State.BINDS if bound in binds else State.UNKNOWN
     key = (bound.resource, bound.label)
     found = [each for each in level.resources if (each.resource, each.label) == key]
     if not found and bound.resource == Resource.CORE:

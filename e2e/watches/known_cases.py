@@ -27,7 +27,7 @@ from campaigns.kit import kernel
 from campaigns.kit.network import parse_rules
 from campaigns.kit.ssh.access import SshAccess
 from campaigns.results.watched import watched_run
-from campaigns.stats.binding import Bound, Resource, RunBinding, RunWord
+from campaigns.stats.binding import Bound, Resource, RunBinding, RunWord, in_front
 from campaigns.targets.watches.base import Access, Source
 from campaigns.targets.watches.collect import Collecting
 from campaigns.targets.watches.groups import default_groups
@@ -442,19 +442,19 @@ def throttle(place: Path) -> Iterator[Watches]:
 
 
 def binds(*resources: Resource) -> Callable[[RunBinding], bool]:
-    """Return whether just these resources are named, whatever their labels."""
+    """Return whether just these resources are said to bind, whatever their labels and the queues in front of them."""
 
     def says(run: RunBinding) -> bool:
-        return {each.resource for each in run.strongest} == set(resources)
+        return {each.resource for each in in_front(run.strongest)[0]} == set(resources)
 
     return says
 
 
 def names(resource: Resource, *others: Resource) -> Callable[[RunBinding], bool]:
-    """Return whether a resource is named, alone or with some others."""
+    """Return whether a resource is said to bind, alone or with some others."""
 
     def says(run: RunBinding) -> bool:
-        named = {each.resource for each in run.strongest}
+        named = {each.resource for each in in_front(run.strongest)[0]}
         return resource in named and named <= {resource, *others}
 
     return says
@@ -469,7 +469,7 @@ CASES = {
     "idle": Case(idle, none_seen, "none seen"),
     "cpu": Case(cpu, binds(Resource.CPU), "CPU"),
     "one core": Case(one_core, binds(Resource.CORE), "one core"),
-    "niced": Case(niced, none_seen, "none seen"),
+    "niced": Case(niced, binds(Resource.CPU), "CPU, of niced programs"),
     "disk, reads": Case(reads, binds(Resource.DISK), "disk"),
     "disk, commits": Case(
         commits, binds(Resource.DISK, Resource.DATABASE_IO), "disk, and database I/O"

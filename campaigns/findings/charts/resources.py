@@ -5,34 +5,41 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from campaigns.findings.values import BindingFinding, BindingGroup
-from campaigns.findings.wording.binding import resource_name, short_name
+from campaigns.findings.wording.binding import (
+    PART,
+    judged_by_text,
+    reason_text,
+    resource_name,
+    short_name,
+)
 from campaigns.findings.wording.loads import load_text, setting_name
-from campaigns.kit.numbers import counted, share
-from campaigns.stats.binding import Bound, Resource, ResourceState, RunBinding, State
+from campaigns.kit.numbers import counted
+from campaigns.stats.binding import Bound, Figure, Resource, ResourceState, RunBinding, State
 from campaigns.stats.binding_levels import LevelResource
 
-SHADES = (0.2, 0.4, 0.6, 0.8)
-"""Utilisations from which a cell is a shade darker."""
+SHADES = (0.25, 0.5, 0.75)
+"""Parts of its limit from which a cell is a shade darker; the darkest is of what binds."""
 MARK = "▲"
 MOST_STRIPS = 6
 MOST_RUNS = 240
 CELL, GAP = 10, 1
 """Pixels of a run's cell in the drawing of all runs, and between two of them."""
 UNKNOWN = "unknown"
-ONE_ROW = (Resource.CORE, Resource.DESCRIPTORS)
-"""The busiest core or thread, and the most open files, have a row, whosever they are; the title tells."""
+ONE_ROW = (Resource.CORE, Resource.DESCRIPTORS, Resource.DATABASE_WAITS)
+"""The busiest core or thread, the most open files, and the largest of other waits have a row each; the title tells whose."""
 Told = TypeVar("Told", LevelResource, ResourceState)
 RANKS = {State.UNKNOWN: 0, State.FREE: 1, State.BINDS: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class StripCell:
-    """One resource at one level. shade: a class of the style sheet; binds: it gets the mark."""
+    """One resource at one level. shade: a class of the style sheet; binds: it gets the mark; part: for a part of the run alone."""
 
     text: str
     shade: str
     binds: bool
     title: str
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +117,32 @@ def _in_rows(resources: Iterable[Told], rank: Callable[[Told], int]) -> Mapping[
 
 
 def _cell(key: Bound, found: LevelResource | None) -> StripCell:
+    """Return the cell of a resource: the figure by which the rule judged it, never another one."""
     name = resource_name(key.resource, found.label if found else key.label)
     if found is None or not found.binds + found.free:
         return StripCell("?", UNKNOWN, binds=False, title=f"{name}: unknown")
-    binds = found.state == State.BINDS
-    used = "" if found.utilisation is None else share(found.utilisation)
+    binds, by = found.state == State.BINDS, found.judged_by
     runs = found.binds + found.free + found.unknown
-    said = f"binds in {found.binds} of {counted(runs, 'run')}"
+    part = f" {PART}" if found.is_partly else ""
     parts = [
-        f"used {used}" if used else "",
-        said,
+        reason_text(key.resource, by) if by else "",
+        f"binds{part} in {found.binds} of {counted(runs, 'run')}",
         f"unknown in {found.unknown}" if found.unknown else "",
     ]
     title = f"{name}: {', '.join(filter(None, parts))}"
     if found.state == State.UNKNOWN:  # its runs do not say the same
         return StripCell("?", UNKNOWN, binds=False, title=title)
-    return StripCell(used or "—", shade_of(found.utilisation), binds, title)
+    text = judged_by_text(by) if by else "—"
+    return StripCell(text, shade_of(by, binds=binds), binds, title, found.is_partly)
 
 
-def shade_of(utilisation: float | None) -> str:
-    """Return the class of a utilisation; the lightest where it has none."""
-    if utilisation is None:
+def shade_of(figure: Figure | None, *, binds: bool = False) -> str:
+    """Return the class of a shade: how near a figure is to its limit; what binds has the darkest."""
+    if binds:
+        return f"l{len(SHADES) + 2}"
+    if figure is None or not figure.limit:
         return "base"
-    return f"l{1 + sum(utilisation >= limit for limit in SHADES)}"
+    return f"l{1 + sum(figure.value >= shade * figure.limit for shade in SHADES)}"
 
 
 def run_heat(runs: Sequence[tuple[int, RunBinding]]) -> RunHeat | None:
@@ -154,7 +164,7 @@ def run_heat(runs: Sequence[tuple[int, RunBinding]]) -> RunHeat | None:
                 unknown += 1
                 shade = UNKNOWN
             else:
-                shade = shade_of(state.utilisation)
+                shade = shade_of(state.judged_by, binds=state.state == State.BINDS)
             x = place * step
             paths.setdefault(shade, []).append(f"M{x} {y}h{CELL}v{CELL}h-{CELL}z")
             if state is not None and state.state == State.BINDS:

@@ -1,5 +1,6 @@
 """The finding of binding: which resource of the target binds at which level of each setting."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.models import Attempt, Binding, Campaign, Cell
 from campaigns.results.values import ObservedRun
 from campaigns.results.watched import binding_from, judge_again
-from campaigns.stats.binding import RULE, Caveat, Resource, RunBinding
+from campaigns.stats.binding import JUDGED, RULE, Caveat, RunBinding
 from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.criteria import MOST_CELLS
 
@@ -53,12 +54,27 @@ def binding(campaign: Campaign, runs: Sequence[ObservedRun], alpha: float) -> Bi
         groups=[_group(group, cells, by_cell, alpha) for group in groups],
         runs=len(counted),
         watched=len(watched),
-        not_watched=[resource for resource in Resource if resource not in seen],
+        not_watched=[resource for resource in JUDGED if resource not in seen],
         missing=sorted({name for run in watched for name in run.missing}),
         caveats=[caveat for caveat in Caveat if caveat in told],
         rule=RULE,
         alpha=alpha,
+        niced=_niced(watched),
     )
+
+
+def _niced(runs: Sequence[RunBinding]) -> list[str]:
+    """Return the niced programs that use a part of a CPU that binds, those of most runs first."""
+    names = Counter(
+        name
+        for run in runs
+        for state in run.resources
+        if Caveat.NICED in state.caveats
+        for figure in state.figures
+        if figure.name == "cpu_niced" and figure.label
+        for name in figure.label.split(", ")
+    )
+    return [name for name, _ in names.most_common()]
 
 
 def _judged(campaign: Campaign) -> dict[int, RunBinding]:

@@ -9,7 +9,7 @@ from campaigns.findings.wording.binding import BindingTexts, binding_texts
 from campaigns.models import Attempt, Binding, Campaign
 from campaigns.planning.raising import Raise, raises_of
 from campaigns.results.watched import binding_from
-from campaigns.stats.binding import RunBinding
+from campaigns.stats.binding import RunBinding, in_front
 from campaigns.stats.binding_levels import LevelWord
 
 
@@ -34,9 +34,9 @@ def binding_panel(campaign: Campaign, finding: BindingFinding) -> BindingPanel:
 
 
 def tests_of(campaign: Campaign, finding: BindingFinding) -> Sequence[Raise]:
-    """Return what a clone can raise to test whether what binds is what limits."""
+    """Return what a clone can raise to test whether what binds is what limits; a queue in front of that is no test of it."""
     levels = [level.binding for group in finding.groups for level in group.cells]
-    bound = [each.resource for level in levels for each in level.bound]
+    bound = [each.resource for level in levels for each in in_front(level.bound)[0]]
     return raises_of(
         campaign, bound, none_seen=any(level.word == LevelWord.NONE for level in levels)
     )

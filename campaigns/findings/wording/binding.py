@@ -1,9 +1,10 @@
-"""Which resource of the target binds: of a run, of a level, of a campaign. Pure.
+"""Which resource of the target binds: of a run, of a level, of a campaign. Pure. ANSWER.md 3 and 4.
 
-It says “binds”, and never why a value is what it is: that is shown only by changing the resource.
+It says “binds”, and never why a value is what it is: that is shown only by changing the resource. Queues and limits in front of
+what binds are told behind it: “CPU binds; requests queue at Puma's threads”.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,11 +23,14 @@ from campaigns.stats.binding import (
     RunWord,
     State,
     Unit,
+    in_front,
 )
-from campaigns.stats.binding_levels import BindingRange, LevelWord, Trend
+from campaigns.stats.binding_levels import BindingRange, LevelBinding, LevelWord, Trend
 
 NONE_SEEN = "None seen: the limit is outside of what was watched."
 NOT_WATCHED = "Unknown: the target was not watched."
+NICED_SHARE = 0.1
+"""Of the CPU: niced work that is told in the sentence of a run."""
 CAVEAT = "What binds goes together with the level; only changing it shows what it limits."
 """Stands beside each resource that binds."""
 MACHINE = (Resource.CPU, Resource.MEMORY, Resource.DISK)
@@ -54,10 +58,12 @@ _NAMES: Mapping[Resource, tuple[str, str]] = {
     Resource.STEAL: ("CPU that the host of the target takes", ""),
     Resource.MEMORY: ("memory of the target", ""),
     Resource.DISK: ("the disk of the target", "the disk {} of the target"),
+    Resource.STORAGE: ("storage of the target", ""),
     Resource.NETWORK: ("the network of the target", "the network card {}"),
     Resource.LISTEN_QUEUE: ("the listen queue of the target", ""),
     Resource.CONNECTIONS: ("database connections", "database connections of the pool {}"),
     Resource.LOCKS: ("database locks", ""),
+    Resource.DATABASE_WAITS: ("waits of the database", "{} waits of the database"),
     Resource.DATABASE_IO: ("database I/O", ""),
     Resource.DATABASE_CPU: ("CPU of the database", ""),
     Resource.THREADS: ("application threads", "application threads of {}"),
@@ -73,10 +79,12 @@ _SHORT: Mapping[Resource, str] = {
     Resource.STEAL: "CPU, stolen",
     Resource.MEMORY: "memory",
     Resource.DISK: "disk",
+    Resource.STORAGE: "storage",
     Resource.NETWORK: "network",
     Resource.LISTEN_QUEUE: "listen queue",
     Resource.CONNECTIONS: "database connections",
     Resource.LOCKS: "database locks",
+    Resource.DATABASE_WAITS: "database waits",
     Resource.DATABASE_IO: "database I/O",
     Resource.DATABASE_CPU: "database CPU",
     Resource.THREADS: "application threads",
@@ -85,9 +93,27 @@ _SHORT: Mapping[Resource, str] = {
     Resource.SOCKETS: "local ports",
     Resource.THROTTLE: "limit that was set",
 }
+_QUEUES: Mapping[Resource, tuple[str, str]] = {
+    Resource.LISTEN_QUEUE: ("connections overflow the listen queue", ""),
+    Resource.CONNECTIONS: ("database connections run out", "sessions wait in the pool {}"),
+    Resource.THREADS: ("requests queue at the application's threads", "requests queue at {}'s threads"),
+    Resource.SLOTS: ("tasks queue for a slot", "tasks queue at {}'s slots"),
+    Resource.DESCRIPTORS: ("open files run out", "open files of {} run out"),
+    Resource.SOCKETS: ("local ports run out", ""),
+    Resource.THROTTLE: ("requests queue at a limit that was set", "requests queue at the limit of {}"),
+}  # fmt: skip
+"""What happens at a queue or limit in front of what binds."""
+PRODUCTS = {each.lower(): each for each in ("Puma", "Tomcat", "Apache", "Gunicorn", "Celery", "Pulp", "Sidekiq")}  # fmt: skip
+"""Queues that are named as their programs."""
+OF_TARGET = " of the target"
+PART = "for part of the run"
+MOST_NAMED = 3
+"""Resources, and levels, that a sentence lists."""
+LONGEST_LABEL = 40
 PLURAL = (
     Resource.CONNECTIONS,
     Resource.LOCKS,
+    Resource.DATABASE_WAITS,
     Resource.THREADS,
     Resource.SLOTS,
     Resource.DESCRIPTORS,
@@ -100,7 +126,7 @@ CAVEATS: Mapping[Caveat, str] = {
     Caveat.GAPS: "A part of the time was not observed.",
     Caveat.COARSE: "There are fewer than ten samples in a run: too coarse for short waits.",
     Caveat.LOAD: "The load generator's own processes use so much of what binds there that it would not bind without them.",
-    Caveat.NICED: "Niced programs outside the groups used CPU; they give way, and are left out.",
+    Caveat.NICED: "Niced programs use a part of the CPU that binds, and give way to others.",
 }
 BADGES: Mapping[Caveat, Display] = {
     Caveat.NO_PRESSURE: Display("no pressure information", "warn", "info", "outline"),
@@ -131,14 +157,16 @@ _FIGURES: Mapping[str, str] = {
     "retransmitted": "segments sent again",
     "overflow_samples": "samples in which it overflowed",
     "connections_used": "connections used",
-    "refused": "connections refused",
+    "refused_samples": "samples in which a connection was refused",
     "waits_for_locks": "of active session time waits for a lock",
     "waits_for_io": "of active session time waits for I/O",
+    "waits": "of active session time waits for it",
     "of_commits": "of that, for commits",
     "active_sessions": "active sessions",
     "database_cpu": "CPU used by the database",
     "active_per_core": "sessions that wait for nothing, for each core",
     "queued_samples": "samples in which somebody waits",
+    "queue_length": "who wait, on average",
     "full_samples": "samples in which nearly all are busy",
     "slots_used": "busy",
     "most_used": "used at most",
@@ -147,7 +175,34 @@ _WAITED = {
     Resource.CPU: ("some task waited for a CPU", "all tasks waited for a CPU"),
     Resource.MEMORY: ("some task waited for memory", "all tasks waited for memory"),
     Resource.DISK: ("some task waited for a disk", "all tasks waited for a disk"),
+    Resource.STORAGE: ("some task waited for storage", "all tasks waited for storage"),
 }
+_JUDGED_BY: Mapping[str, str] = {
+    "cpu_used": "used",
+    "pressure_some": "waits",
+    "pressure_full": "all wait",
+    "running_per_core": "runnable",
+    "core_busy": "busy",
+    "thread_busy": "busy",
+    "throttled_periods": "throttled",
+    "stolen": "stolen",
+    "oom_kills": "killed",
+    "swapped_in": "pages",
+    "blocked_tasks": "blocked",
+    "of_speed": "used",
+    "retransmitted": "sent again",
+    "overflow_samples": "overflows",
+    "connections_used": "used",
+    "refused_samples": "refused",
+    "waits_for_locks": "wait",
+    "waits_for_io": "wait",
+    "waits": "wait",
+    "database_cpu": "used",
+    "queued_samples": "queued",
+    "full_samples": "full",
+    "most_used": "used",
+}
+"""What the figure of a cell is, in a word or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +271,7 @@ def resource_name(resource: Resource, label: str = "") -> str:
     plain, labelled = _NAMES[resource]
     if resource == Resource.DESCRIPTORS and not label:
         return plain
-    return labelled.format(label) if label and labelled else plain
+    return labelled.format(_label(label)) if label and labelled else plain
 
 
 def short_name(resource: Resource, label: str = "") -> str:
@@ -224,17 +279,64 @@ def short_name(resource: Resource, label: str = "") -> str:
     return f"{_SHORT[resource]} {label}".strip()
 
 
-def binds_sentence(bound: Sequence[Bound]) -> str:
-    """Write what binds: “memory of the target binds”, “CPU of the target and database connections bind”."""
+def judged_by_text(figure: Figure) -> str:
+    """Write the figure by which a resource was judged, for a cell: “used 98 %”, “all wait 40 %”."""
+    return f"{_JUDGED_BY.get(figure.name, '')} {_value(figure.value, figure.unit)}".strip()
+
+
+def binds_sentence(bound: Sequence[Bound], partly: Collection[Bound] = (), sure: str = "") -> str:
+    """Write what binds, without a stop: “memory of the target binds”, “CPU of the target binds; requests queue at Puma's threads”.
+
+    partly: those that do for a part of the run alone, which must be all of those that bind, or none. sure: in how many runs.
+    """
+    binds, queues = in_front(bound)
+    names = _names(binds)
+    many = len(names) > 1 or binds[0].resource in PLURAL
+    verb = "bind" if many else "binds"
+    when = f" {PART}" if binds[0] in partly else ""
+    text = f"{_listed(names)} {verb}{when}{f' {sure}' if sure else ''}"
+    return f"{text}; {_queued(queues)}" if queues else text
+
+
+def _names(bound: Sequence[Bound]) -> list[str]:
+    """Return at most MOST_NAMED names: the target stands behind the last alone."""
     names = list(dict.fromkeys(resource_name(each.resource, each.label) for each in bound))
-    many = len(names) > 1 or bound[0].resource in PLURAL
-    return f"{_listed(names)} {'bind' if many else 'binds'}"
+    if len(names) > MOST_NAMED:
+        more = len(names) - MOST_NAMED + 1
+        names = [*names[: MOST_NAMED - 1], f"{more} more resources{OF_TARGET}"]
+    last = max((n for n, name in enumerate(names) if name.endswith(OF_TARGET)), default=0)
+    return [name if n == last else name.removesuffix(OF_TARGET) for n, name in enumerate(names)]
+
+
+def _queued(queues: Sequence[Bound]) -> str:
+    """Write what happens in front of what binds: of many queues the first two."""
+    texts = []
+    for each in queues[:2]:
+        plain, labelled = _QUEUES[each.resource]
+        texts.append(labelled.format(_label(each.label)) if each.label and labelled else plain)
+    return _listed(texts)
+
+
+def _label(label: str) -> str:
+    text = PRODUCTS.get(label, label)
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
+
+
+def _apart(bound: Sequence[Bound], partly: Collection[Bound]) -> list[list[Bound]]:
+    """Return what is said in one sentence: what binds all the time with the queues in front of it, and what does for a part."""
+    binds, queues = in_front(bound)
+    whole = [each for each in binds if each not in partly]
+    rest = [each for each in binds if each in partly]
+    first, *others = [each for each in (whole, rest) if each]
+    return [[*first, *queues], *others]
 
 
 def run_binding_text(run: RunBinding) -> RunBindingText:
     """Return the judgement of a run as text."""
     if run.word == RunWord.BINDS:
-        sentence = f"{_capital(binds_sentence(run.strongest))}."
+        partly = {Bound(s.resource, s.label) for s in run.resources if s.is_partly}
+        told = [_capital(binds_sentence(each, partly)) for each in _apart(run.strongest, partly)]
+        sentence = f"{'. '.join([*told, *_niced_share(run)])}."
     elif run.word == RunWord.NONE:
         sentence = NONE_SEEN
     else:
@@ -249,6 +351,16 @@ def run_binding_text(run: RunBinding) -> RunBindingText:
         caveats=caveats,
         badges=[BADGES[each] for each in run.caveats],
     )
+
+
+def _niced_share(run: RunBinding) -> Iterator[str]:
+    """Yield whose the niced work is, where it is a good part of a CPU that binds."""
+    for state in run.resources:
+        if state.resource == Resource.CPU and Caveat.NICED in state.caveats:
+            for figure in state.figures:
+                if figure.name == "cpu_niced" and figure.value >= NICED_SHARE:
+                    whose = f" ({_label(figure.label)})" if figure.label else ""
+                    yield f"Niced programs{whose} use {share(figure.value)} of the CPU"
 
 
 def _told(resources: Sequence[ResourceState]) -> Iterator[ResourceState]:
@@ -269,13 +381,16 @@ def _resource(state: ResourceState) -> ResourceText:
         name=resource_name(state.resource, state.label),
         short=short_name(state.resource, state.label),
         state=STATES[state.state],
-        reasons=[_reason(state.resource, figure) for figure in state.figures],
+        reasons=[
+            *(reason_text(state.resource, figure) for figure in state.figures),
+            *([f"at its limit for {share(state.at_limit)} of the run"] if state.is_partly else []),
+        ],
         badges=[BADGES[each] for each in state.caveats],
     )
 
 
-def _reason(resource: Resource, figure: Figure) -> str:
-    """Write one figure: “CPU used 99.5 % (limit 70.7 %)”."""
+def reason_text(resource: Resource, figure: Figure) -> str:
+    """Write one figure: “CPU used 99.5 %, limit 90 %”."""
     if figure.name in ("pressure_some", "pressure_full"):
         text = _WAITED[resource][figure.name == "pressure_full"]
         value = f"{text} {_value(figure.value, figure.unit)} of the time"
@@ -327,17 +442,17 @@ def binding_texts(finding: BindingFinding) -> BindingTexts:
     several = len(finding.groups) > 1
     groups = [_group(finding, group, several=several) for group in finding.groups]
     sentences = [
-        f"{_capital(group.setting)}: {_inside(text)}" if group.setting else text
+        f"{_capital(group.setting)}: {_inside(text)}" if group.setting and not place else text
         for group in groups
-        for text in group.sentences
+        for place, text in enumerate(group.sentences)
     ]
     binds = any(level.binding.bound for group in finding.groups for level in group.cells)
     levels = [level.binding for group in finding.groups for level in group.cells]
     everywhere = set(Caveat).intersection(*(level.caveats for level in levels if level.runs))
     caveats = [
-        CAVEATS[each] if each in everywhere else f"In some runs: {_small(CAVEATS[each])}"
+        _caveat(finding, each) if each in everywhere else f"In some runs: {_small(_caveat(finding, each))}"
         for each in finding.caveats
-    ]
+    ]  # fmt: skip
     if binds:
         caveats.insert(0, CAVEAT)
     if finding.watched < finding.runs:
@@ -345,11 +460,17 @@ def binding_texts(finding: BindingFinding) -> BindingTexts:
     if finding.missing:
         caveats.append(f"In some runs {_listed(finding.missing)} gave nothing that can be judged.")
     return BindingTexts(
-        sentence=" ".join(dict.fromkeys(sentences)),
+        sentence=" ".join(sentences),
         groups=groups,
         caveats=caveats,
         badges=[BADGES[each] for each in finding.caveats],
     )
+
+
+def _caveat(finding: BindingFinding, caveat: Caveat) -> str:
+    text = CAVEATS[caveat]
+    names = finding.niced[:MOST_NAMED] if caveat == Caveat.NICED else ()
+    return f"{text} They are {_listed(names)}." if names else text
 
 
 def binding_sentence(finding: BindingFinding) -> str:
@@ -382,7 +503,12 @@ class _Levels:
         return self._named([place]) if self.finding.factor else ""
 
     def _named(self, places: Sequence[int]) -> str:
-        """Write several levels: “3, 5 and 8 workers”."""
+        """Write several levels: “3, 5 and 8 workers”; of many, the span or the first."""
+        if len(places) > MOST_NAMED:
+            if places[-1] - places[0] == len(places) - 1:
+                return self._span(places[0], places[-1])
+            first = self._named(places[: MOST_NAMED - 1])
+            return f"{first}, and {len(places) - MOST_NAMED + 1} more levels"
         texts = [self._text(self.group.cells[place].value) for place in places]
         return named(self.noun, _listed(texts))
 
@@ -401,6 +527,8 @@ class _Levels:
             ("unknown", binding.unknown),
         ]
         told = [(name, count) for name, count in parts if count]
+        if len(told) > MOST_NAMED:
+            told = sorted(told, key=lambda each: -each[1])[:MOST_NAMED]
         if [count for _, count in told] == [binding.runs] * len(told):
             where = "in the only run" if binding.runs == 1 else f"in all {binding.runs} runs"
             return f"{_listed([name for name, _ in told])} {where}"
@@ -416,44 +544,66 @@ class _Levels:
         yield from self._others()
 
     def _ranges(self) -> Iterator[str]:
-        together: dict[tuple[int, int, int | None, int | None], list[BindingRange]] = {}
+        """Yield from which level on what binds, with the queues in front of it, and where that begins and ends."""
+        together: dict[tuple[int, int, int | None, int | None, bool], list[BindingRange]] = {}
         for each in self.group.ranges:
-            together.setdefault((each.first, each.last, each.before, each.after), []).append(each)
-        for (first, last, before, after), ranges in together.items():
-            binds = binds_sentence([Bound(each.resource, each.label) for each in ranges])
-            yield self._range(binds, first, last, before, after)
+            partly = self._is_partly(range(each.first, each.last + 1), _bound(each))
+            key = (each.first, each.last, each.before, each.after, partly)
+            together.setdefault(key, []).append(each)
+        for (first, last, before, after, partly), ranges in together.items():
+            places = range(first, last + 1)
+            bound = [_bound(each) for each in ranges]
+            binds = self._binds(places, bound, bound if partly else ())
+            if first == 0 and last == len(self.group.cells) - 1:
+                yield f"At every level, from {self._span(first, last)}, {binds}."
+                continue
+            where = (
+                f"At {self.level(first)}" if first == last else f"From {self._span(first, last)}"
+            )
+            if before is None and after is not None and first == 0:
+                where = f"Up to {self.level(last)}"
+            if before is not None and last == len(self.group.cells) - 1:
+                where = f"From {self.level(first)} on"
+            yield f"{where}, {binds}."
+            yield from self._ends(first, last, before, after)
 
-    def _range(
-        self, binds: str, first: int, last: int, before: int | None, after: int | None
-    ) -> str:
-        lowest, highest = first == 0, last == len(self.group.cells) - 1
-        where = f"At {self.level(first)}" if first == last else f"From {self._span(first, last)}"
-        if lowest and highest:
-            return f"{_capital(binds)} at every level that was watched, from {self._span(first, last)}."
+    def _ends(self, first: int, last: int, before: int | None, after: int | None) -> Iterator[str]:
+        """Yield between which levels a range begins and ends."""
         if before is not None and after is not None:
-            return f"{where}, {binds}; at {self._named([before, after])} not."
-        if before is not None:
-            where = f"From {self.level(first)} on" if highest else where
-            return f"{where}, {binds}; it begins between {self._between(before, first)}."
-        if after is not None:
-            where = f"Up to {self.level(last)}" if lowest else where
-            return f"{where}, {binds}; it ends between {self._between(last, after)}."
-        return f"{where}, {binds}."
+            yield f"This begins above {self.level(before)} and ends below {self.level(after)}."
+        elif before is not None:
+            yield f"This begins between {self._named([before, first])}."
+        elif after is not None:
+            yield f"This ends between {self._named([last, after])}."
+
+    def _binds(
+        self, places: Iterable[int], bound: Sequence[Bound], partly: Collection[Bound]
+    ) -> str:
+        """Write what binds at some levels, in how many of their runs, and the queues in front of it at all of them."""
+        levels = [self.group.cells[place].binding for place in places]
+        queues = [in_front(level.bound)[1] for level in levels]
+        common = [each for each in queues[0] if all(each in others for others in queues)]
+        return binds_sentence([*bound, *common], partly, _in_runs(levels, in_front(bound)[0]))
+
+    def _is_partly(self, places: Iterable[int], bound: Bound) -> bool:
+        """Return whether a resource binds for a part of the run at most of some levels."""
+        found = [_partly_of(self.group.cells[place].binding) for place in places]
+        return 2 * sum(bound in each for each in found) > len(found)
 
     def _span(self, first: int, last: int) -> str:
         if is_plural(self.noun):
             return f"{self._text(self.group.cells[first].value)} to {self.level(last)}"
         return f"{self.level(first)} to {self._text(self.group.cells[last].value)}"
 
-    def _between(self, low: int, high: int) -> str:
-        return self._named([low, high])
-
     def _each(self) -> Iterator[str]:
         for place, each in enumerate(self.group.cells):
             if each.binding.bound:
-                binds = binds_sentence(each.binding.bound)
-                level = self.level(place)
-                yield f"At {level}, {binds}." if level else f"{_capital(binds)}."
+                level, partly = self.level(place), _partly_of(each.binding)
+                for bound in _apart(each.binding.bound, partly):
+                    binds = binds_sentence(
+                        bound, partly, _in_runs([each.binding], in_front(bound)[0])
+                    )
+                    yield f"At {level}, {binds}." if level else f"{_capital(binds)}."
 
     def _others(self) -> Iterator[str]:
         """Yield the levels at which nothing was seen, that are unknown, or whose runs differ."""
@@ -466,8 +616,8 @@ class _Levels:
             yield NONE_SEEN.replace(":", f"{where}:", 1)
         for place in by_word.get(LevelWord.MIXED, ()):
             level = self.level(place)
-            head = f"At {level} it is not the same" if level else "It is not the same"
-            yield f"{head} in all runs: {self.said(self.group.cells[place])}."
+            head = f"At {level} the runs differ" if level else "The runs differ"
+            yield f"{head}: {self.said(self.group.cells[place])}."
         if unknown := by_word.get(LevelWord.UNKNOWN):
             where = "" if len(unknown) == every or not self.noun else f" at {self._named(unknown)}"
             yield self._unknown(unknown).replace(":", f"{where}:", 1)
@@ -492,6 +642,32 @@ class _Levels:
             verb = "was" if len(unseen) == 1 else "were"
             return f"Unknown: {_listed(unseen)} {verb} not watched."
         return _missing(self.finding.missing) or "Unknown: too little was observed."
+
+
+def _bound(found: BindingRange) -> Bound:
+    return Bound(found.resource, found.label)
+
+
+def _partly_of(level: LevelBinding) -> set[Bound]:
+    """Return what binds for a part of the run in most runs of a level."""
+    return {Bound(each.resource, each.label) for each in level.resources if each.is_partly}
+
+
+def _in_runs(levels: Sequence[LevelBinding], bound: Sequence[Bound]) -> str:
+    """Write in how many of the watched runs all of this binds: what is said is as sure as that."""
+    runs = sum(level.runs for level in levels)
+    said = min(
+        sum(
+            each.binds
+            for level in levels
+            for each in level.resources
+            if Bound(each.resource, each.label) == one
+        )
+        for one in bound
+    )
+    if runs == 1:
+        return "in the only run"
+    return f"in all {runs} runs" if said >= runs else f"in {said} of {runs} runs"
 
 
 def _trend(trend: Trend, words: _Levels) -> TrendText:

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from campaigns.results.watched import WatchedSource, observed, watched_run
-from campaigns.stats.binding import RunWord
+import msgspec
+
+from campaigns.results.watched import WatchedSource, binding_from, observed, watched_run
+from campaigns.stats.binding import Bound, Resource, RunWord
 from campaigns.tests.watched import REFUSED, SECONDS, machine, series, watched
 
 (SSH,) = watched(machine(0.3)).sources
@@ -41,3 +43,18 @@ def test_a_watch_that_could_not_be_used_leaves_it_unknown_what_binds():
     assert run.sources == [SSH, REFUSED]
     assert run.binding is not None
     assert (run.binding.missing, run.binding.word) == (["postgresql"], RunWord.UNKNOWN)
+
+
+def test_a_judgement_by_an_earlier_rule_is_read():
+    stored = msgspec.to_builtins(watched(machine(0.98)).binding)
+    for state in stored["resources"]:
+        del state["judged_by"], state["at_limit"]
+        state["strength"] = 3.9 if state["state"] == "binds" else None
+    stored["resources"].append({"resource": "sockets", "label": "", "state": "free"})
+    stored |= {"rule": 2, "not_watched": ["sockets"]}
+
+    run = binding_from(stored)
+
+    assert run is not None
+    assert (run.word, run.strongest) == (RunWord.BINDS, [Bound(Resource.CPU)])
+    assert not any(each.is_partly for each in run.resources)

@@ -4,6 +4,7 @@ import pytest
 
 from campaigns.stats.binding import (
     Bound,
+    Figure,
     Resource,
     ResourceState,
     RunBinding,
@@ -23,20 +24,22 @@ from campaigns.stats.binding_levels import (
 MEMORY, CPU = Bound(Resource.MEMORY), Bound(Resource.CPU)
 
 
-def run(*bound, word=None, cpu=0.3, beside=(), free=(CPU, MEMORY)):
-    """A judged run in which these resources bind the most, others beside them, and others are free."""
+def run(*bound, word=None, cpu=0.3, free=(CPU, MEMORY), partly=()):
+    """A judged run in which these resources bind, some of them for a part of it, and others are free."""
     used = {CPU: cpu, MEMORY: None}
-    binding = [*bound, *beside]
     states = [
         ResourceState(
             each.resource,
             each.label,
-            State.BINDS if each in binding else State.FREE,
+            State.BINDS if each in bound else State.FREE,
             used.get(each, 0.9),
-            sign=Sign.SATURATION if each in binding else None,
-            strength=2 if each in binding else None,
+            sign=Sign.SATURATION if each in bound else None,
+            judged_by=Figure("pressure_some", 0.9, limit=0.25)
+            if each in bound
+            else Figure("cpu_used", cpu, limit=0.9),
+            at_limit=(0.5 if each in partly else 1.0) if each in bound else None,
         )
-        for each in dict.fromkeys([*free, *binding])
+        for each in dict.fromkeys([*free, *bound])
     ]
     word = word or (RunWord.BINDS if bound else RunWord.NONE)
     return RunBinding(word, list(bound), states, 60, 60)
@@ -94,8 +97,8 @@ def test_a_core_that_a_run_does_not_name_is_free_where_the_busiest_is():
     assert ranges_of(levels) == [BindingRange(Resource.CORE, "puma", 2, 2, 1, None)]
 
 
-def test_a_resource_binds_beside_one_that_binds_more():
-    levels = [[run(CPU)], [run(MEMORY, beside=[CPU])], [run(CPU)]]
+def test_no_resource_hides_another_at_a_level():
+    levels = [[run(CPU)], [run(CPU, MEMORY)], [run(CPU)]]
 
     assert ranges_of([level_binding(runs) for runs in levels]) == [
         BindingRange(Resource.CPU, "", 0, 2, None, None),
@@ -114,6 +117,43 @@ def test_a_resource_ends_to_bind_only_where_it_is_known_to_be_free(subtests):
             (found,) = ranges_of([level_binding([run(CPU)]), level_binding(runs)])
 
             assert (found.last, found.after) == (0, after)
+
+
+THREADS = Bound(Resource.THREADS, "puma")
+
+
+def test_a_queue_binds_only_where_nothing_behind_it_does():
+    nothing, alone, behind = [run(free=[CPU, THREADS])], [run(THREADS)], [run(CPU, THREADS)]
+    levels = [level_binding(each) for each in (nothing, alone, behind, behind)]
+
+    assert ranges_of(levels) == [
+        BindingRange(Resource.THREADS, "puma", 1, 1, 0, None),
+        BindingRange(Resource.CPU, "", 2, 3, 1, None),
+    ]
+    assert ranges_of(levels[2:]) == [BindingRange(Resource.CPU, "", 0, 1, None, None)]
+
+
+def test_a_level_has_the_figure_by_which_most_of_its_runs_judged(subtests):
+    cases = {
+        "binds": ([run(CPU), run(CPU), run()], ("pressure_some", 0.9)),
+        "free": ([run(cpu=0.2), run(cpu=0.4), run(CPU)], ("cpu_used", 0.3)),
+        "not the same": ([run(), run(CPU)], None),
+    }
+    for name, (runs, expected) in cases.items():
+        with subtests.test(name):
+            by = level_binding(runs).resources[0].judged_by
+
+            if expected is None:
+                assert by is None
+            else:
+                assert (by.name, by.value) == (expected[0], pytest.approx(expected[1]))
+
+
+def test_a_resource_of_a_level_binds_for_a_part_where_it_does_in_most_of_its_runs():
+    part, whole = run(CPU, partly=[CPU]), run(CPU)
+
+    assert level_binding([part, part, whole]).resources[0].is_partly
+    assert not level_binding([part, whole, whole]).resources[0].is_partly
 
 
 def ranges(*levels):

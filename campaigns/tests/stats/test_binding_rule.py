@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.stats.binding import (
+    JUDGED,
     LIMITS,
+    WHOLE,
     Bound,
     Caveat,
     Observed,
@@ -19,62 +21,23 @@ from campaigns.stats.binding import (
     RunWord,
     Sign,
     State,
+    in_front,
 )
-from campaigns.stats.binding_rule import binding_load, judge
+from campaigns.stats.binding_rule import judge
 from campaigns.targets.watches.catalog import CATALOG, LOAD, OTHERS, OWN
+from campaigns.tests.stats.machines import BUSY, LOCKED, MACHINES, PUMA, SLOW, machine, queue
 
-SAMPLES = 60
-
-
-def machine(cores=2, changed=None, without=(), **how):
-    """An idle machine of two cores with a database, and what is changed of it: "quantity label" to a value or a series."""
-    values = {
-        "cpu.user": 0.05,
-        "cpu.nice": 0,
-        "cpu.system": 0.03,
-        "cpu.irq": 0.0,
-        "cpu.steal": 0.0,
-        "cpu.iowait": 0.0,
-        "cpu.running": 1,
-        "cpu.blocked": 0,
-        **{f"cpu.core_busy {core}": 0.04 for core in range(cores)},
-        "pressure.cpu.some": 0.01,
-        "pressure.memory.some": 0,
-        "pressure.memory.full": 0,
-        "pressure.io.some": 0.001,
-        "pressure.io.full": 0.0,
-        "memory.total": 8e9,
-        "memory.available": 6e9,
-        "memory.swap_in": 0,
-        "memory.refaults": 0,
-        "memory.oom_kills": 0,
-        "disk.busy sda": 0.02,
-        "disk.queue sda": 0.02,
-        "tcp.listen_drops": 0,
-        "tcp.segments": 100,
-        "tcp.retransmits": 0,
-        "net.received eth0": 1e5,
-        "net.sent eth0": 1e5,
-        "net.speed eth0": 1.25e8,
-        "db.connections": 5,
-        "db.connections_limit": 97,
-        "db.active CPU": 0.1,
-        **(changed or {}),
-    }
-    modes = ("user", "nice", "system", "irq", "steal", "iowait")
-    used = sum(np.maximum(np.nan_to_num(values[f"cpu.{mode}"]), 0) for mode in modes)
-    values.setdefault("cpu.idle", np.maximum(cores - used, 0))
-    series = {}
-    for name, value in values.items():
-        quantity, _, label = name.partition(" ")
-        assert quantity in CATALOG
-        if not name.startswith(tuple(without)):
-            series[quantity, label] = np.broadcast_to(np.array(value, float), SAMPLES).copy()
-    return Observed(1.0, series, {"cores": cores}, **how)
-
-
-BUSY = {"cpu.user": 1.9, "cpu.system": 0.09, "cpu.running": 5, "pressure.cpu.some": 0.97}
-SLOW = {"disk.busy sda": 0.99, "pressure.io.some": 0.9, "pressure.io.full": 0.7, "cpu.blocked": 3}
+SHORT = (
+    ("cpu", BUSY),
+    ("memory", {"pressure.memory.full": 0.04}),
+    ("disk sda", SLOW),
+    ("network eth0 sent", {"net.sent eth0": 1.2e8}),
+    ("locks", LOCKED),
+    ("threads puma", PUMA),
+    ("connections db", queue("pool", "db", 10, 10, 6)),
+    ("throttle app", queue("throttle", "app", 3, 3, 5)),
+    ("listen_queue", {"tcp.listen_drops": 3}),
+)
 
 
 def words(observed):
@@ -83,143 +46,88 @@ def words(observed):
     return [(each.resource.value, each.label) for each in judged.strongest]
 
 
-def test_the_load_at_which_a_cpu_binds_is_that_of_erlang():
-    shares = [round(100 * binding_load(cores)) for cores in (1, 2, 4, 8, 16, 32, 64)]
-
-    assert shares == [50, 71, 83, 91, 95, 97, 99]
-    assert binding_load(2) == pytest.approx(math.sqrt(0.5))
+def named(bound):
+    return tuple(f"{each.resource.value} {each.label}".strip() for each in bound)
 
 
-KNOWN = {
-    "a CPU with twice as many loops as cores": (BUSY, [("cpu", "")]),
-    "a pinned loop": ({"cpu.user": 1.0, "cpu.core_busy 1": 1.0}, [("core", "")]),
-    "an event loop that wanders": (
-        {"cpu.user": 1.0, "group.busiest_thread puma": 0.98, "group.cpu puma": 1.0},
-        [("core", "puma")],
-    ),
-    "one thread beside others": (
-        {"cpu.user": 1.5, "cpu.core_busy 1": 0.99, "pressure.cpu.some": 0.1},
-        [("core", "")],
-    ),
-    "a full CPU in which nobody waits": ({"cpu.user": 1.95, "pressure.cpu.some": 0.02}, [("cpu", "")]),
-    "a quota": (
-        {"group.periods puma": 10, "group.throttled_periods puma": 4},
-        [("quota", "puma")],
-    ),
-    "steal": ({"cpu.steal": 0.5}, [("steal", "")]),
-    "random reads": (SLOW, [("disk", "sda")]),
-    "commits": (
-        {**SLOW, "db.active IO": 8, "db.active LWLock": 20, "db.waits LWLock:WALWrite": 20, "db.waits IO:WALSync": 8},
-        [("disk", "sda"), ("database_io", "")],
-    ),
-    "memory that is squeezed": (
-        {**SLOW, "pressure.memory.some": 0.6, "pressure.memory.full": 0.5},
-        [("memory", "")],
-    ),
-    "memory, told by swap": (
-        {"pressure.memory.some": 0.06, "memory.swap_in": 40},
-        [("memory", "")],
-    ),
-    "an OOM kill": ({**BUSY, "memory.oom_kills": [0] * 30 + [1] + [0] * 29}, [("memory", "")]),
-    "a squeezed service": ({"pressure.memory.full puma": 0.05}, [("memory", "")]),
-    "the network": ({"net.sent eth0": 1.2e8}, [("network", "eth0 sent")]),
-    "a network that loses": (
-        {"net.sent eth0": 5e7, "tcp.retransmits": 2},
-        [("network", "eth0 received"), ("network", "eth0 sent")][1:],
-    ),
-    "a listen queue": ({"tcp.listen_drops": [0] * 56 + [2, 2, 2, 2]}, [("listen_queue", "")]),
-    "database locks": ({"db.active Lock": 30, "db.active CPU": 1}, [("locks", "")]),
-    "refused connections": (
-        {**BUSY, "db.connections": 97, "db.refused": 12},
-        [("connections", "")],
-    ),
-    "as many connections as there may be": ({"db.connections": 96}, [("connections", "")]),
-    "application threads": (
-        {"queue.busy threads puma": 4, "queue.limit threads puma": 4, "queue.waiting threads puma": 28},
-        [("threads", "puma")],
-    ),
-    "busy workers of Apache": (
-        {"queue.busy threads httpd": 150, "queue.limit threads httpd": 150},
-        [("threads", "httpd")],
-    ),
-    "task slots": (
-        {"queue.busy slots pulp": 2, "queue.limit slots pulp": 2, "queue.waiting slots pulp": 9},
-        [("slots", "pulp")],
-    ),
-    "a limit that was set": (
-        {"queue.busy throttle app": 3, "queue.limit throttle app": 3, "queue.waiting throttle app": 5},
-        [("throttle", "app")],
-    ),
-    "a pool": (
-        {"queue.busy pool db": 9.9, "queue.limit pool db": 10, "queue.waiting pool db": 0},
-        [("connections", "db")],
-    ),
-    "descriptors": ({"group.descriptors puma": np.linspace(0.2, 0.96, SAMPLES)}, [("descriptors", "puma")]),
-    "local ports": ({"tcp.time_wait": 27000, "tcp.local_ports": 28000}, [("sockets", "")]),
-    "CPU, the database's": (
-        {**BUSY, "group.cpu postgres": 1.5, "group.cpu puma": 0.4, "db.active CPU": 4},
-        [("cpu", ""), ("database_cpu", "")],
-    ),
-    "CPU, not the database's": (
-        {**BUSY, "group.cpu postgres": 0.4, "group.cpu puma": 1.5, "db.active CPU": 4},
-        [("cpu", "")],
-    ),
-    "two as strong": (
-        {**BUSY, "queue.busy threads puma": 4, "queue.limit threads puma": 4, "queue.waiting threads puma": [1, 1, 1, 0] * 15},
-        [("cpu", ""), ("threads", "puma")],
-    ),
-}  # fmt: skip
+@pytest.mark.parametrize("known", MACHINES, ids=lambda known: known.name)
+def test_each_machine_has_its_word(known):
+    run = judge(known.observed)
+
+    binds, queues = in_front(run.strongest)
+    part = [Bound(each.resource, each.label) for each in run.resources if each.is_partly]
+    assert (named(binds), named(queues), named(part)) == (known.binds, known.queues, known.part)
+    assert run.word == (RunWord.BINDS if known.binds else RunWord.NONE)
 
 
-def test_each_known_case_has_its_word(subtests):
-    for name, (changed, expected) in KNOWN.items():
-        with subtests.test(name):
-            assert words(machine(changed=changed)) == expected
+def test_sixty_machines_have_names_of_their_own():
+    assert len({known.name for known in MACHINES}) == len(MACHINES) >= 60
 
 
-NONE = {
-    "idle": {},
-    "niced loops beside a light load": {
-        "cpu.user": 0.3, "cpu.nice": 1.6, "pressure.cpu.some": 0.6, "cpu.running": 4,
-        "cpu.core_busy 0": 0.98, "cpu.core_busy 1": 0.97,
-    },
-    "niced loops, told by groups": {
-        "cpu.user": 0.3, "cpu.nice": 1.6, "pressure.cpu.some": 0.6,
-        "group.cpu puma": 0.3, f"group.cpu {OTHERS}": 1.6, f"group.busiest_thread {OTHERS}": 1.0,
-    },
-    "an SSD that answers many at once": {"disk.busy sda": 1.0},
-    "pressure of a disk that is not busy": {"pressure.io.full": 0.5},
-    "little memory, and no pressure": {"memory.available": 1e7},
-    "a client that is slow": {"queue.busy threads puma": 1, "queue.limit threads puma": 4, "queue.waiting threads puma": 0},
-    "one lock among few": {"db.active Lock": 0.5},
-    "iowait alone": {"cpu.iowait": 1.9},
-    "tasks that wait while workers idle": {
-        "queue.busy slots pulp": 1, "queue.limit slots pulp": 2, "queue.waiting slots pulp": 9,
-    },
-}  # fmt: skip
+@given(
+    st.sampled_from((1, 2, 4, 16, 64)),
+    st.lists(st.floats(0, 1), min_size=6, max_size=6),
+    st.sampled_from(((), ("pressure",), ("cpu.core_busy",), ("cpu.running", "pressure"))),
+    st.floats(0, 1),
+)
+def test_a_machine_without_an_idle_cycle_never_reads_none_seen(cores, parts, without, pressure):
+    modes = ("user", "nice", "system", "irq", "steal")
+    total = sum(parts[: len(modes)]) or 1.0
+    used = {f"cpu.{mode}": cores * part / total for mode, part in zip(modes, parts, strict=False)}
+    if not sum(used.values()):
+        used["cpu.user"] = cores
+    full = {**used, "cpu.idle": 0.0, "pressure.cpu.some": pressure}
+
+    run = judge(machine(cores, changed=full, without=without))
+
+    assert run.word == RunWord.BINDS
+    assert {each.resource for each in run.strongest} & {Resource.CPU, Resource.STEAL}
 
 
-def test_nothing_binds_where_nobody_waits(subtests):
-    for name, changed in NONE.items():
-        if name.startswith("tasks"):
-            continue
-        with subtests.test(name):
-            assert judge(machine(changed=changed)).word == RunWord.NONE, words(
-                machine(changed=changed)
-            )
+@given(st.sets(st.sampled_from(range(len(SHORT))), min_size=2, max_size=4))
+def test_no_resource_hides_another(places):
+    """Machines that are short of different things, put together, are short of all of them."""
+    chosen = [SHORT[place] for place in sorted(places)]
+    changed = {name: value for _, values in chosen for name, value in values.items()}
+
+    binds = named(judge(machine(changed=changed)).strongest)
+
+    assert set(binds) == {name for name, _ in chosen}
 
 
-def test_tasks_wait_for_a_slot_only_while_all_are_busy():
-    assert words(machine(changed=NONE["tasks that wait while workers idle"])) == []
-
-
-def test_niced_programs_of_a_group_are_not_left_out():
+def test_niced_work_is_named_as_whose_it_is():
     niced = {
-        "cpu.user": 0.05, "cpu.nice": 1.9, "pressure.cpu.some": 0.9,
-        "group.cpu pulp workers": 1.9, f"group.cpu {OTHERS}": 0.02,
-    }  # fmt: skip
+        "cpu.user": 0.27,
+        "cpu.nice": 1.7,
+        "group.niced updatedb": 1.2,
+        "group.niced gzip": 0.5,
+    }
 
-    assert words(machine(changed=niced)) == [("cpu", "")]
+    run = judge(machine(changed=niced))
+
+    (cpu,) = [each for each in run.resources if each.resource == Resource.CPU]
+    (figure,) = [each for each in cpu.figures if each.name == "cpu_niced"]
+    assert figure.value == pytest.approx(0.85)
+    assert figure.label == "updatedb, gzip"
+    assert Caveat.NICED in run.caveats
+
+
+def test_a_light_niced_job_is_no_caveat():
+    assert Caveat.NICED not in judge(machine(changed={"cpu.nice": 0.3})).caveats
+
+
+def test_what_a_rule_judged_by_is_at_its_limit_also_for_a_part_of_the_run(subtests):
+    """A mean over the window is never printed beside a resource that binds for a part of it."""
+    for known in MACHINES:
+        for state in judge(known.observed).resources:
+            with subtests.test(known.name, resource=state.resource, label=state.label):
+                if state.state == State.BINDS and state.judged_by and state.judged_by.limit:
+                    assert state.judged_by.value >= state.judged_by.limit
+    half = judge(next(each for each in MACHINES if each.part == ("cpu",)).observed)
+    (cpu,) = [each for each in half.resources if each.resource == Resource.CPU]
+    assert cpu.judged_by.name == "cpu_used"
+    assert (cpu.judged_by.value, cpu.at_limit) == (pytest.approx(1.0), 0.5)
+    assert cpu.utilisation == pytest.approx(0.5325, abs=0.02)
 
 
 def test_without_pressure_queues_and_utilisation_judge(subtests):
@@ -250,7 +158,7 @@ def test_none_is_said_only_where_the_machine_was_watched(subtests):
             assert judged.word == RunWord.UNKNOWN
     assert judge(machine(missing=["postgresql"])).word == RunWord.UNKNOWN
     assert judge(Observed(1.0, {})).word == RunWord.UNKNOWN
-    assert len(judge(Observed(1.0, {})).not_watched) == len(Resource)
+    assert judge(Observed(1.0, {})).not_watched == list(JUDGED)
 
 
 def test_what_binds_is_said_whatever_is_missing():
@@ -344,11 +252,11 @@ def test_the_reason_is_in_figures():
         state for state in judge(machine(changed=BUSY)).resources if state.resource == Resource.CPU
     )
 
-    assert (cpu.sign, cpu.state) == (Sign.SATURATION, State.BINDS)
-    assert cpu.strength == pytest.approx(0.97 / 0.25)
+    assert (cpu.sign, cpu.state) == (Sign.UTILISATION, State.BINDS)
     figures = {figure.name: figure for figure in cpu.figures}
+    assert cpu.judged_by == figures["cpu_used"]
     assert figures["cpu_used"].value == pytest.approx(0.995)
-    assert figures["cpu_used"].limit == pytest.approx(binding_load(2))
+    assert figures["cpu_used"].limit == LIMITS.cpu_used
     assert figures["pressure_some"].limit == 0.25
 
 
@@ -374,16 +282,15 @@ def test_whatever_was_read_no_figure_is_negative_or_no_number(series, step, fact
 
     shares = ("utilisation", "saturation", "pressure", "pressure_full", "group_share")
     for state in judged.resources:
-        for name in (*shares, "errors", "strength"):
+        for name in (*shares, "errors", "at_limit"):
             value = getattr(state, name)
             assert value is None or value >= 0, (state, name)
             if name in shares:
                 assert value is None or value <= 1, (state, name)
         assert all(figure.value >= 0 for figure in state.figures), state
-        assert (
-            (state.state == State.BINDS) == (state.sign is not None) == (state.strength is not None)
-        )
-        assert state.strength is None or state.strength >= 1
+        assert (state.state == State.BINDS) == (state.sign is not None)
+        if state.state == State.BINDS and state.judged_by and state.judged_by.limit:
+            assert state.judged_by.value >= state.judged_by.limit
     assert bool(judged.strongest) == (judged.word == RunWord.BINDS)
     assert judged.load_share is None or 0 <= judged.load_share <= 1
     assert msgspec.json.decode(msgspec.json.encode(judged), type=RunBinding) == judged
@@ -406,19 +313,35 @@ def test_the_page_of_resources_tells_the_limits(subtests):
     page = (Path(__file__).parents[3] / "docs/reference/resources.md").read_text()
     rows = dict(re.findall(r"^\| ([^|]+?) \| (.+) \|$", page, re.MULTILINE))
     told: dict[str, list[float | str]] = {
-        "CPU": [*(f"{100 * binding_load(n):.0f} % of {n}" for n in (2, 4, 8)), LIMITS.cpu_pressure],
+        "CPU": [LIMITS.cpu_used, LIMITS.cpu_pressure, LIMITS.cpu_loaded, LIMITS.cpu_waits],
         "one core": [LIMITS.core],
         "CPU quota": [LIMITS.quota_periods],
         "CPU, stolen": [LIMITS.steal],
-        "memory": [LIMITS.memory_full, LIMITS.memory_some, f"{LIMITS.pages:g} pages a second"],
-        "disk": [LIMITS.disk_full, LIMITS.disk_some, LIMITS.disk_busy],
+        "memory": [
+            LIMITS.memory_full,
+            LIMITS.memory_some,
+            f"{LIMITS.pages:g} pages a second",
+            f"{LIMITS.kills} processes",
+        ],
+        "disk": [
+            LIMITS.io_full,
+            LIMITS.disk_works,
+            LIMITS.disk_full,
+            LIMITS.disk_some,
+            LIMITS.disk_busy,
+        ],
+        "storage": [LIMITS.io_full],
         "network": [LIMITS.network, LIMITS.retransmits, LIMITS.network_lossy],
         "listen queue": [f"at least {LIMITS.listen_samples} samples"],
-        "database connections": [LIMITS.connections],
-        "database locks, database I/O": [LIMITS.sessions],
+        "database connections": [
+            LIMITS.connections,
+            LIMITS.refused,
+            f"{LIMITS.new_session:g} seconds",
+        ],
+        "database locks, database I/O, database waits": [LIMITS.sessions, LIMITS.all_sessions],
         "application threads": [LIMITS.threads, LIMITS.waiting_samples],
         "task slots": [LIMITS.waiting_samples],
-        "open files, local ports": [LIMITS.descriptors],
+        "open files": [LIMITS.descriptors, LIMITS.descriptors_full],
         "a limit that was set": [LIMITS.waiting_samples],
     }
     for name, limits in told.items():
@@ -427,4 +350,5 @@ def test_the_page_of_resources_tells_the_limits(subtests):
             with subtests.test(name, limit=text):
                 assert text in rows[name]
     assert set(rows) - {"resource", "---"} == {*told, "database CPU"}
-    assert f"factor below {LIMITS.alike:g}" in page
+    assert f"{100 * LIMITS.part:g} % of the window" in page
+    assert f"{100 * WHOLE:g} % of it" in page

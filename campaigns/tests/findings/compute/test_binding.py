@@ -13,7 +13,7 @@ from campaigns.stats.binding import Caveat, Resource
 from campaigns.stats.binding_levels import LevelWord
 from campaigns.stats.binding_rule import judge
 from campaigns.tests.findings.compute.loads import LOADS, launch, store
-from campaigns.tests.stats.test_binding_rule import BUSY, machine
+from campaigns.tests.stats.machines import BUSY, machine
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_each_setting_has_its_word_over_the_load(target):
         cpu = next(each for each in group.trends if each.resource == Resource.CPU)
         assert cpu.tau.interval.low > 0.5
     text = texts_of(campaign, ["binding"])["binding"]["sentence"]
-    assert "on, CPU of the target binds; it begins between" in text
+    assert "on, CPU of the target binds in all 6 runs. This begins between" in text
 
 
 def test_runs_without_a_watch_are_unknown_and_counted(target):

@@ -20,7 +20,7 @@ from campaigns.results.pages_data import outline_of
 from campaigns.stats.binding import Resource
 from campaigns.stats.binding_rule import judge
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
-from campaigns.tests.stats.test_binding_rule import machine
+from campaigns.tests.stats.machines import machine
 
 pytestmark = pytest.mark.django_db
 

@@ -1,9 +1,14 @@
+from dataclasses import replace
+
+import msgspec
+
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.findings.wording.binding import (
     CAVEAT,
     NONE_SEEN,
     NOT_WATCHED,
     binding_texts,
+    binds_sentence,
     run_binding_text,
 )
 from campaigns.stats.binding import (
@@ -16,8 +21,8 @@ from campaigns.stats.binding import (
 )
 from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.binding_rule import judge
+from campaigns.tests.stats.machines import BUSY, MACHINES, machine
 from campaigns.tests.stats.test_binding_levels import CPU, MEMORY, UNKNOWN, run
-from campaigns.tests.stats.test_binding_rule import BUSY, KNOWN, NONE, machine
 
 
 def finding(levels, label="Workers", groups=1, trends=False, **changed):
@@ -48,7 +53,12 @@ def sentence(*levels, **changed):
     return binding_texts(finding(levels, **changed)).sentence
 
 
-NOTHING, MEM, BOTH = [run()] * 3, [run(MEMORY)] * 3, [run(CPU, Bound(Resource.CONNECTIONS))] * 3
+NOTHING, MEM, BOTH = [run()] * 3, [run(MEMORY)] * 3, [run(CPU, MEMORY)] * 3
+
+
+PUMA = Bound(Resource.THREADS, "puma")
+QUEUED, ALONE = [run(CPU, PUMA)] * 3, [run(PUMA)] * 3
+PARTLY = [run(CPU, partly=[CPU])] * 3
 
 
 def test_it_says_from_which_level_on_a_resource_binds(subtests):
@@ -56,44 +66,76 @@ def test_it_says_from_which_level_on_a_resource_binds(subtests):
     cases = {
         "from": (
             sentence((3, NOTHING), (8, NOTHING), (12, MEM), (20, MEM)),
-            "From 12 workers on, memory of the target binds; it begins between 8 and 12 workers. "
+            "From 12 workers on, memory of the target binds in all 6 runs. This begins between 8 and 12 workers. "
             + none.format("3 and 8 workers"),
         ),
         "everywhere": (
             sentence((3, BOTH), (8, BOTH)),
-            "CPU of the target and database connections bind at every level that was watched, from 3 to 8 workers.",
+            "At every level, from 3 to 8 workers, CPU and memory of the target bind in all 6 runs.",
         ),
         "up to": (
             sentence((3, MEM), (8, NOTHING)),
-            "Up to 3 workers, memory of the target binds; it ends between 3 and 8 workers. " + none.format("8 workers"),
+            "Up to 3 workers, memory of the target binds in all 3 runs. This ends between 3 and 8 workers. "
+            + none.format("8 workers"),
         ),
         "between": (
             sentence((3, NOTHING), (5, MEM), (8, NOTHING), label="maxconn"),
-            "At maxconn 5, memory of the target binds; at maxconn 3 and 8 not. " + none.format("maxconn 3 and 8"),
+            "At maxconn 5, memory of the target binds in all 3 runs. This begins above maxconn 3 and ends below maxconn 8. "
+            + none.format("maxconn 3 and 8"),
         ),
-        "beside one that binds more": (
-            sentence((4, [run(CPU)]), (8, [run(MEMORY, beside=[CPU])]), (12, [run(CPU)])),
-            "CPU of the target binds at every level that was watched, from 4 to 12 workers. "
-            "At 8 workers, memory of the target binds; at 4 and 12 workers not.",
+        "beside another": (
+            sentence((4, [run(CPU)]), (8, [run(CPU, MEMORY)]), (12, [run(CPU)])),
+            "At every level, from 4 to 12 workers, CPU of the target binds in all 3 runs. "
+            "At 8 workers, memory of the target binds in the only run. This begins above 4 workers and ends below 12 workers.",
+        ),
+        "behind a queue": (
+            sentence((4, NOTHING), (8, QUEUED), (12, QUEUED)),
+            "From 8 workers on, CPU of the target binds in all 6 runs; requests queue at Puma's threads. "
+            "This begins between 4 and 8 workers. " + none.format("4 workers"),
+        ),
+        "a queue, and from then on what is behind it": (
+            sentence((4, [run(free=[CPU, MEMORY, PUMA])]), (8, ALONE), (12, QUEUED)),
+            "At 8 workers, application threads of Puma bind in all 3 runs. This begins between 4 and 8 workers. "
+            "From 12 workers on, CPU of the target binds in all 3 runs; requests queue at Puma's threads. "
+            "This begins between 8 and 12 workers. " + none.format("4 workers"),
+        ),
+        "for a part": (
+            sentence((4, NOTHING), (8, PARTLY)),
+            "From 8 workers on, CPU of the target binds for part of the run in all 3 runs. "
+            "This begins between 4 and 8 workers. " + none.format("4 workers"),
+        ),
+        "in most runs": (
+            sentence((4, [run(CPU), run(CPU), run()]), (8, [run(CPU)] * 3)),
+            "At every level, from 4 to 8 workers, CPU of the target binds in 5 of 6 runs.",
         ),
         "before levels that are unknown": (
             sentence((2, NOTHING), (4, MEM), (8, []), (16, [])),
-            "At 4 workers, memory of the target binds; it begins between 2 and 4 workers. "
+            "At 4 workers, memory of the target binds in all 3 runs. This begins between 2 and 4 workers. "
             + none.format("2 workers") + " Unknown at 8 and 16 workers: the target was not watched.",
         ),
         "after levels that are unknown": (
             sentence((2, []), (4, MEM), (8, MEM), (16, NOTHING)),
-            "From 4 to 8 workers, memory of the target binds; it ends between 8 and 16 workers. "
+            "From 4 to 8 workers, memory of the target binds in all 6 runs. This ends between 8 and 16 workers. "
             + none.format("16 workers") + " Unknown at 2 workers: the target was not watched.",
         ),
         "among levels that are unknown": (
             sentence((2, []), (4, MEM), (8, [])),
-            "At 4 workers, memory of the target binds. Unknown at 2 and 8 workers: the target was not watched.",
+            "At 4 workers, memory of the target binds in all 3 runs. Unknown at 2 and 8 workers: the target was not watched.",
         ),
         "nowhere": (sentence((3, NOTHING), (8, NOTHING)), NONE_SEEN),
+        "at many levels": (
+            sentence(*((n, NOTHING) for n in range(1, 7)), (7, MEM)),
+            "From 7 workers on, memory of the target binds in all 3 runs. This begins between 6 and 7 workers. "
+            + none.format("1 to 6 workers"),
+        ),
+        "at many levels that are apart": (
+            sentence(*((n, MEM if n in (3, 5) else NOTHING) for n in range(1, 8)), numeric=False, label="engine"),
+            "At engine 3, memory of the target binds in all 3 runs. At engine 5, memory of the target binds in all 3 runs. "
+            + none.format("engine 1 and 2, and 3 more levels"),
+        ),
         "not the same": (
             sentence((3, NOTHING), (8, [run(MEMORY), run(MEMORY), run(), run()])),
-            none.format("3 workers") + " At 8 workers it is not the same in all runs: memory in 2 of 4 runs, none seen in 2.",
+            none.format("3 workers") + " At 8 workers the runs differ: memory in 2 of 4 runs, none seen in 2.",
         ),
         "not watched": (sentence((3, []), (8, [])), NOT_WATCHED),
         "partly": (
@@ -102,16 +144,68 @@ def test_it_says_from_which_level_on_a_resource_binds(subtests):
         ),
         "one cell": (
             sentence((None, MEM), factor="", label="", numeric=False),
-            "Memory of the target binds.",
+            "Memory of the target binds in all 3 runs.",
         ),
         "texts": (
             sentence(("asyncio", MEM), ("curl", NOTHING), factor="engine", label="engine", numeric=False),
-            "At engine asyncio, memory of the target binds. " + none.format("engine curl"),
+            "At engine asyncio, memory of the target binds in all 3 runs. " + none.format("engine curl"),
         ),
     }  # fmt: skip
     for name, (text, expected) in cases.items():
         with subtests.test(name):
             assert text == expected
+            assert_short(text)
+
+
+def assert_short(text):
+    """Each sentence has at most 25 words and 160 characters, and a semicolon only before a queue."""
+    for each in text.split(". "):
+        assert len(each.split()) <= 25, each
+        assert len(each) <= 160, each
+        assert each.count(";") <= 1, each
+        if ";" in each:
+            assert any(word in each.partition(";")[2] for word in ("queue", "run out", "wait")), (
+                each
+            )
+
+
+def test_a_run_says_what_binds_and_what_stands_in_front_of_it(subtests):
+    names = {
+        "a CPU behind Puma's threads": "CPU of the target binds; requests queue at Puma's threads.",
+        "threads of Puma": "Application threads of Puma bind.",
+        "a CPU and memory": "CPU and memory of the target bind.",
+        "a CPU, memory and a disk": "CPU, memory and the disk sda of the target bind.",
+        "a CPU for the first half": "CPU of the target binds for part of the run.",
+        "a CPU all the time, and memory for a part":
+            "CPU of the target binds. Memory of the target binds for part of the run.",
+        "niced loops on all cores, told by groups":
+            "CPU of the target binds. Niced programs (updatedb) use 83.7 % of the CPU.",
+        "niced loops on all cores": "CPU of the target binds. Niced programs use 83.7 % of the CPU.",
+        "a server of files": "Storage of the target binds.",
+        "LWLocks": "LWLock waits of the database bind.",
+        "pins of buffers": "BufferPin waits of the database bind.",
+        "a CPU behind max_connections": "CPU of the target binds; database connections run out.",
+        "a network behind a limit": "The network card eth0 sent binds; requests queue at the limit of app.",
+        "a disk behind workers": "The disk sda of the target binds; tasks queue at Pulp's slots.",
+        "a full thread behind a listen queue": "One thread of node binds; connections overflow the listen queue.",
+        "commits": "The disk sda of the target and database I/O bind.",
+        "idle": NONE_SEEN,
+    }  # fmt: skip
+    said = {known.name: run_binding_text(judge(known.observed)).sentence for known in MACHINES}
+    for name, expected in names.items():
+        with subtests.test(name):
+            assert said[name] == expected
+    for name, text in said.items():
+        with subtests.test(name):
+            assert_short(text)
+
+
+def test_of_more_than_three_resources_the_first_are_named():
+    bound = [
+        Bound(each) for each in (Resource.CPU, Resource.MEMORY, Resource.STORAGE, Resource.LOCKS)
+    ]
+    text = binds_sentence(bound)
+    assert text == "CPU, memory and 2 more resources of the target bind"
 
 
 def test_utilisation_rises_only_where_chance_would_not_do_it(subtests):
@@ -134,13 +228,13 @@ def test_each_setting_has_its_sentence():
     texts = binding_texts(finding([(3, NOTHING), (12, MEM)], groups=2))
 
     assert [group.setting for group in texts.groups] == ["rate 1", "rate 2"]
-    assert "Rate 2: from 12 workers on, memory" in texts.sentence
+    assert texts.sentence.count("Rate 2: from 12 workers on, memory") == 1
+    assert texts.sentence.count("Rate 2") == 1
 
 
 def test_what_binds_is_never_called_a_cause():
-    runs = [judge(machine(changed=changed)) for changed, _ in KNOWN.values()]
-    runs += [judge(machine(changed=changed)) for changed in NONE.values()]
-    runs += [
+    runs = [
+        *(judge(known.observed) for known in MACHINES),
         judge(Observed(1.0, {})),
         judge(machine(missing=["ssh"])),
         judge(machine(without=["cpu", "pressure"])),
@@ -165,7 +259,7 @@ def test_a_run_names_its_figures():
 
     assert text.sentence == "CPU of the target binds."
     assert text.resources[0].reasons[:2] == [
-        "CPU used 99.5 %, limit 70.7 %",
+        "CPU used 99.5 %, limit 90 %",
         "some task waited for a CPU 97 % of the time, limit 25 %",
     ]
 
@@ -186,3 +280,27 @@ def test_the_generators_own_share_is_a_caveat():
     run = RunBinding(RunWord.BINDS, [CPU], [], 60, 60, caveats=[Caveat.LOAD])
 
     assert "load generator" in run_binding_text(run).caveats[1]
+
+
+def test_a_finding_by_an_earlier_rule_is_read_and_said():
+    stored = msgspec.to_builtins(finding([(3, NOTHING), (12, MEM)]))
+    del stored["niced"]
+    for level in stored["groups"][0]["cells"]:
+        for resource in level["binding"]["resources"]:
+            del resource["partly"], resource["judged_by"]
+
+    old = msgspec.convert(stored, BindingFinding)
+
+    assert (
+        "From 12 workers on, memory of the target binds in all 3 runs."
+        in binding_texts(old).sentence
+    )
+
+
+def test_whose_the_niced_work_is_is_a_caveat_of_the_campaign():
+    levels = [(3, [replace(run(CPU), caveats=[Caveat.NICED])])]
+    told = binding_texts(finding(levels, caveats=[Caveat.NICED], niced=["updatedb", "gzip"]))
+
+    assert told.caveats[1] == (
+        "Niced programs use a part of the CPU that binds, and give way to others. They are updatedb and gzip."
+    )

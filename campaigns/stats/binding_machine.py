@@ -1,0 +1,492 @@
+"""Judge the hardware of a machine: processor, memory, storage, network. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from campaigns.stats.binding import (
+    LIMITS,
+    Caveat,
+    Figure,
+    Resource,
+    ResourceState,
+    Series,
+    Sign,
+    State,
+    Unit,
+)
+from campaigns.stats.binding_window import (
+    Indicator,
+    Measure,
+    Window,
+    informing,
+    judged,
+    mean_of,
+    measure_of,
+    ratio_of,
+    unknown,
+)
+
+OTHERS = "others"
+MOST_CORES = 16_384
+"""What claims more is no machine, and would be reckoned with for hours."""
+MOST_NAMES = 3
+"""Niced programs that are named."""
+
+
+class Cpu:
+    """The processor: all cores, one core, quotas, and what the host took."""
+
+    MODES = ("user", "nice", "system", "irq", "steal", "idle", "iowait")
+    NEEDED = ("user", "idle")
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        modes = {mode: window.series(f"cpu.{mode}") for mode in self.MODES}
+        self.watched = window.names(*(f"cpu.{mode}" for mode in self.MODES))
+        self.modes = {mode: values for mode, values in modes.items() if values is not None}
+        self.total: Series | None = None
+        if all(mode in self.modes for mode in self.NEEDED):
+            total = np.sum(list(self.modes.values()), axis=0)
+            total[total <= 0] = np.nan
+            self.total = window.enough(total)
+        self.cores = self._cores()
+        self.busy = self._busy()
+        quotas, core = list(self._quotas()), list(self._core())
+        waits_are_theirs = any(each.state == State.BINDS for each in (*quotas, *core))
+        self.all_cores = self._all_cores(waits_are_theirs)
+        self.states = [
+            *([self.all_cores] if self.all_cores else []),
+            *core,
+            *quotas,
+            *self._steal(),
+        ]
+        """What was observed of the processor, judged."""
+
+    def _cores(self) -> int | None:
+        cores = self.window.observed.facts.get("cores")
+        if isinstance(cores, int | float) and cores >= 1:
+            return round(cores) if cores <= MOST_CORES else None
+        labels = self.window.labels("cpu.core_busy")
+        if labels:
+            return len(labels)
+        total = mean_of(self.total)
+        return max(1, round(total)) if total and total <= MOST_CORES else None
+
+    def _mode(self, mode: str) -> Series:
+        return self.modes.get(mode, np.zeros(self.window.samples))
+
+    def _busy(self) -> Series | None:
+        """Return the used cores, without those that the host took."""
+        if self.total is None:
+            return None
+        free = self.modes["idle"] + self._mode("iowait") + self._mode("steal")
+        return np.maximum(self.total - free, 0.0)
+
+    def _used(self) -> Measure:
+        """Return the share that is used of what the host leaves, whoever uses it: what is niced is used, too."""
+        if self.total is None or self.busy is None:
+            return Measure()
+        there = self.total - self._mode("steal")
+        return ratio_of(self.busy, there)
+
+    def _load(self) -> float | None:
+        """Return the cores of perfdash's own processes."""
+        means = [
+            mean
+            for label in self.window.observed.load_groups
+            if (mean := self.window.mean("group.cpu", label)) is not None
+        ]
+        return sum(means) if means else None
+
+    @property
+    def load_share(self) -> float | None:
+        """Return the share of the used CPU that perfdash's own processes use."""
+        load, busy = self._load(), mean_of(self.busy)
+        return None if load is None or not busy else min(load / busy, 1.0)
+
+    def _niced(self) -> Figure | None:
+        """Return the share of the CPU that niced programs use, with their names; None where it is not worth a word."""
+        nice, total = mean_of(self.modes.get("nice")), mean_of(self.total)
+        if not nice or not total or nice / total < LIMITS.niced:
+            return None
+        window = self.window
+        programs = [
+            (mean, label)
+            for label in window.labels("group.niced")
+            if (mean := window.mean("group.niced", label)) and mean / total >= LIMITS.niced
+        ]
+        names = [label for _, label in sorted(programs, reverse=True)[:MOST_NAMES]]
+        return Figure("cpu_niced", min(nice / total, 1.0), Unit.SHARE, None, ", ".join(names))
+
+    def _all_cores(self, waits_are_theirs: bool) -> ResourceState | None:
+        """Judge all cores. waits_are_theirs: whether tasks may wait for one core, or for a quota."""
+        if not self.watched:
+            return None
+        if self.total is None or self.busy is None:
+            return unknown(Resource.CPU)
+        window, used = self.window, self._used()
+        pressure = window.share("pressure.cpu.some")
+        loaded = [(used, LIMITS.cpu_loaded)]
+        indicators = [Indicator("cpu_used", used, LIMITS.cpu_used, Sign.UTILISATION)]
+        waits = Sign.SATURATION
+        if pressure.whole is not None:
+            indicators.append(
+                Indicator("pressure_some", pressure, LIMITS.cpu_pressure, waits, needs=loaded)
+            )
+        if not waits_are_theirs:
+            indicators.append(Indicator("pressure_some", pressure, LIMITS.cpu_waits, waits))
+        running = window.series("cpu.running")
+        queue = measure_of(np.maximum(running - 1, 0.0) / self.cores) if running is not None and self.cores else Measure()  # fmt: skip
+        if pressure.whole is None:
+            indicators.append(
+                Indicator(
+                    "running_per_core",
+                    queue,
+                    LIMITS.cpu_queue,
+                    waits,
+                    Unit.COUNT,
+                    needs=loaded,
+                )
+            )
+        niced = self._niced()
+        informs = informing(("load_generator", self.load_share, Unit.SHARE))
+        if pressure.whole is not None:
+            informs = [*informing(("running_per_core", queue.whole, Unit.COUNT)), *informs]
+        if niced is not None:
+            informs.insert(0, niced)
+        group, busy = window.largest_group("group.cpu"), mean_of(self.busy)
+        state = ResourceState(
+            Resource.CPU,
+            "",
+            State.FREE,
+            utilisation=min(used.whole or 0.0, 1.0),
+            saturation=pressure.whole,
+            pressure=pressure.whole,
+            group=group[0] if group else "",
+            group_share=min(group[1] / busy, 1.0) if group and busy else None,
+            caveats=[Caveat.NO_PRESSURE] if pressure.whole is None else [],
+        )
+        state = judged(state, indicators, informs)
+        if state.state != State.BINDS:
+            if self.cores is None:
+                return unknown(Resource.CPU, "", Caveat.CORES_UNKNOWN)
+            return state
+        caveats = [*state.caveats]
+        if niced is not None:
+            caveats.append(Caveat.NICED)
+        load, there = self._load(), mean_of(self.total - self._mode("steal"))
+        if load is not None and there and (used.whole or 0.0) - load / there < LIMITS.cpu_loaded:
+            caveats.append(Caveat.LOAD)
+        return replace(state, caveats=caveats)
+
+    def _niced_outside(self) -> float:
+        """Return the cores of niced programs outside the groups, and of perfdash: one core that is full of them gives way."""
+        nice = self.modes.get("nice")
+        if nice is None:
+            return 0.0
+        outside = [
+            values
+            for label in (OTHERS, *self.window.observed.load_groups)
+            if (values := self.window.series("group.cpu", label)) is not None
+        ]
+        grouped = self.window.series("group.cpu", OTHERS) is not None
+        return mean_of(np.fmin(nice, np.nansum(outside, axis=0)) if grouped else nice) or 0.0
+
+    def _core(self) -> Iterator[ResourceState]:
+        """Judge the busiest core, and the busiest thread of the groups, while the CPU as a whole has time left."""
+        window = self.window
+        if not window.names("cpu.core_busy", "group.busiest_thread"):
+            return
+        if self.cores is not None and self.cores < 2:
+            return
+        busiest = window.largest_group("cpu.core_busy")
+        thread = window.largest_group("group.busiest_thread")
+        if busiest is None and thread is None:
+            known = [
+                window.series("cpu.core_busy", label) for label in window.labels("cpu.core_busy")
+            ]
+            idle = any(values is not None for values in known)
+            yield ResourceState(
+                Resource.CORE,
+                "",
+                State.FREE if idle else State.UNKNOWN,
+                utilisation=0.0 if idle else None,
+            )
+            return
+        niced = self._constant(self._niced_outside())
+        core = window.share("cpu.core_busy", busiest[0]).less(niced) if busiest else Measure()
+        of_thread = window.share("group.busiest_thread", thread[0]) if thread else Measure()
+        if thread and thread[0] == OTHERS:
+            of_thread = of_thread.less(niced)
+        used = max(core.whole or 0.0, of_thread.whole or 0.0)
+        left = self._left()
+        indicators = [
+            Indicator("thread_busy", of_thread, LIMITS.core, Sign.UTILISATION, label=thread[0] if thread else "", needs=left),
+            Indicator("core_busy", core, LIMITS.core, Sign.UTILISATION, label=busiest[0] if busiest else "", needs=left),
+        ]  # fmt: skip
+        # A core that is full of something else is no thread's.
+        full = any(each.holds() for each in indicators)
+        is_threads = indicators[0].holds() if full else (of_thread.whole or 0.0) >= used / 2
+        whose = thread[0] if thread and is_threads else ""
+        state = ResourceState(
+            Resource.CORE,
+            whose,
+            State.FREE,
+            utilisation=used,
+            group=whose,
+            caveats=[Caveat.LOAD] if whose in window.observed.load_groups else [],
+        )
+        yield judged(state, indicators)
+
+    def _left(self) -> list[tuple[Measure, float]]:
+        """Return what a full core needs: that the CPU as a whole has time left, less than which it is the CPU that is full."""
+        used = self._used()
+        if used.whole is None:
+            return []
+        return [(Measure(1 - used.whole, 1 - used.parts), 1 - LIMITS.cpu_used + 1e-9)]
+
+    def _constant(self, value: float) -> Measure:
+        return measure_of(np.full(self.window.samples, value))
+
+    def _quotas(self) -> Iterator[ResourceState]:
+        window = self.window
+        whole = [""] if window.has("group.periods") else []
+        for label in (*whole, *window.labels("group.periods")):
+            periods, throttled = (
+                window.series(name, label) for name in ("group.periods", "group.throttled_periods")
+            )
+            if periods is None or throttled is None:
+                yield unknown(Resource.QUOTA, label)
+                continue
+            share = ratio_of(np.minimum(throttled, periods), periods)
+            state = ResourceState(
+                Resource.QUOTA,
+                label,
+                State.FREE,
+                saturation=share.whole,
+                errors=float(np.nansum(throttled)) * window.step,
+                group=label,
+                caveats=[Caveat.LOAD] if label in window.observed.load_groups else [],
+            )
+            yield judged(
+                state,
+                [Indicator("throttled_periods", share, LIMITS.quota_periods, Sign.ERRORS)],
+            )
+
+    def _steal(self) -> Iterator[ResourceState]:
+        stolen = self.modes.get("steal")
+        if stolen is None or self.total is None:
+            return
+        share = ratio_of(stolen, self.total)
+        state = ResourceState(
+            Resource.STEAL, "", State.FREE, utilisation=min(share.whole or 0.0, 1.0)
+        )
+        yield judged(state, [Indicator("stolen", share, LIMITS.steal, Sign.ERRORS)])
+
+
+class Memory:
+    """Memory: who waits for it, and how much of that is a wait for a disk."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.some, self.some_of = window.most("pressure.memory.some")
+        self.full, self.full_of = window.most("pressure.memory.full")
+        self.swapped, self.refaults = (
+            window.measure(f"memory.{each}") for each in ("swap_in", "refaults")
+        )
+        known = [each for each in (self.swapped, self.refaults) if each.whole is not None]
+        self.returned = max(known, key=lambda each: each.whole or 0.0, default=Measure())
+        self.state = self._judge()
+
+    @property
+    def returns(self) -> bool:
+        """Whether memory binds, and pages come back from a disk: who waits for memory waits for that disk."""
+        binds = self.state is not None and self.state.state == State.BINDS
+        return binds and (self.returned.whole or 0.0) > LIMITS.pages
+
+    def _kills(self) -> list[Indicator]:
+        """Return the OOM kills: one in a group counts; of others, who may be a cron job, several do."""
+        window = self.window
+        left_out = {"", OTHERS, *window.observed.load_groups}
+        groups = [each for each in window.labels("memory.oom_kills") if each not in left_out]
+        found = [(window.count("memory.oom_kills", each) or 0.0, each) for each in groups]
+        kills, group = max(found, default=(0.0, ""))
+        indicators = []
+        if kills:  # one at the window's edge is counted in part
+            indicators.append(
+                Indicator(
+                    "oom_kills", Measure(max(kills, 1.0)), 1.0, Sign.ERRORS, Unit.COUNT, group
+                )
+            )
+        if (whole := window.count("memory.oom_kills")) is not None:
+            indicators.append(
+                Indicator("oom_kills", Measure(whole), LIMITS.kills, Sign.ERRORS, Unit.COUNT)
+            )
+        return indicators
+
+    def _judge(self) -> ResourceState | None:
+        window = self.window
+        if not window.names(
+            "memory.available", "memory.swap_in", "pressure.memory.some", "memory.oom_kills"
+        ):
+            return None
+        kills = self._kills()
+        pressed = self.some.whole is not None or self.full.whole is not None
+        if not pressed and self.swapped.whole is None and not any(each.holds() for each in kills):
+            return unknown(Resource.MEMORY)
+        total, available = window.mean("memory.total"), window.mean("memory.available")
+        fact = window.observed.facts.get("memory_total")
+        if total is None and isinstance(fact, int | float):
+            total = float(fact)
+        group = window.largest_group("group.memory")
+        state = ResourceState(
+            Resource.MEMORY,
+            "",
+            State.FREE,
+            utilisation=max(1 - available / total, 0.0)
+            if total and available is not None
+            else None,
+            saturation=self.some.whole,
+            errors=next((each.measure.whole for each in kills), None),
+            pressure=self.some.whole,
+            pressure_full=self.full.whole,
+            group=group[0] if group else "",
+            group_share=min(group[1] / total, 1.0) if group and total else None,
+            caveats=[] if pressed else [Caveat.NO_PRESSURE],
+        )
+        come_back = [(self.returned, LIMITS.pages)]
+        saturated, pages = Sign.SATURATION, Unit.PER_SECOND
+        indicators = [
+            Indicator("pressure_full", self.full, LIMITS.memory_full, saturated, label=self.full_of),
+            Indicator("pressure_some", self.some, LIMITS.memory_some, saturated, label=self.some_of, needs=come_back),
+        ]  # fmt: skip
+        informs = informing(("refaults", self.refaults.whole, pages))
+        if pressed:
+            informs = [*informing(("swapped_in", self.swapped.whole, pages)), *informs]
+        else:
+            indicators.append(Indicator("swapped_in", self.swapped, LIMITS.pages, saturated, pages))
+        return judged(state, [*indicators, *kills], informs)
+
+
+def storage(window: Window, memory: Memory) -> Iterator[ResourceState]:
+    """Judge each disk, and storage that is none of them: all tasks that wait for I/O wait for something."""
+    some, full = window.most("pressure.io.some"), window.most("pressure.io.full")
+    pressed = some[0].whole is not None or full[0].whole is not None
+    blocked = window.measure("cpu.blocked")
+    if memory.returns:
+        some = (some[0].less(memory.some), some[1])
+        full = (full[0].less(memory.full), full[1])
+    busy = {label: window.share("disk.busy", label) for label in window.labels("disk.busy")}
+    most = max((each.whole or 0.0 for each in busy.values()), default=0.0)
+    local = False
+    for label, share in busy.items():
+        if share.whole is None or not (pressed or blocked.whole is not None):
+            yield unknown(Resource.DISK, label)
+            continue
+        works = [(share, LIMITS.disk_busy)]
+        # Of disks that work, all wait for the busiest; a volume on it is as busy.
+        busiest = [(share, max(LIMITS.disk_works, LIMITS.disk_busy * most))]
+        saturated = Sign.SATURATION
+        indicators = [
+            Indicator("pressure_full", full[0], LIMITS.io_full, saturated, label=full[1], needs=busiest),
+            Indicator("pressure_full", full[0], LIMITS.disk_full, saturated, label=full[1], needs=works),
+            Indicator("pressure_some", some[0], LIMITS.disk_some, saturated, label=some[1], needs=works),
+        ]  # fmt: skip
+        if not pressed:
+            indicators = [
+                Indicator("blocked_tasks", blocked, LIMITS.disk_blocked, saturated, Unit.COUNT, needs=works)
+            ]  # fmt: skip
+        state = ResourceState(
+            Resource.DISK,
+            label,
+            State.FREE,
+            utilisation=share.whole,
+            saturation=some[0].whole,
+            errors=window.count("disk.errors", label),
+            pressure=some[0].whole,
+            pressure_full=full[0].whole,
+            caveats=[] if pressed else [Caveat.NO_PRESSURE],
+        )
+        state = judged(
+            state,
+            indicators,
+            informing(("disk_busy", share.whole, Unit.SHARE), *_requests(window, label)),
+        )
+        local = local or state.state == State.BINDS
+        yield state
+    if not pressed and blocked.whole is None:
+        return
+    elsewhere = ResourceState(Resource.STORAGE, "", State.FREE)
+    if local:
+        yield elsewhere
+    elif pressed:
+        yield judged(
+            replace(elsewhere, saturation=some[0].whole, pressure=some[0].whole, pressure_full=full[0].whole),
+            [Indicator("pressure_full", full[0], LIMITS.io_full, Sign.SATURATION, label=full[1])],
+        )  # fmt: skip
+    else:
+        yield judged(
+            replace(elsewhere, caveats=[Caveat.NO_PRESSURE]),
+            [Indicator("blocked_tasks", blocked, LIMITS.disk_blocked, Sign.SATURATION, Unit.COUNT)],
+        )
+
+
+def _requests(window: Window, label: str) -> list[tuple[str, float | None, Unit]]:
+    """Return how many requests a disk has at a time, and how long one takes."""
+
+    def both(what: str) -> float | None:
+        of_reads, of_writes = (window.mean(f"disk.{each}", label) for each in what.split())
+        known = [each for each in (of_reads, of_writes) if each is not None]
+        return sum(known) if known else None
+
+    operations, seconds = both("reads writes"), both("read_time write_time")
+    wait = seconds / operations if operations and seconds is not None else None
+    return [
+        ("disk_queue", window.mean("disk.queue", label), Unit.COUNT),
+        ("disk_wait", wait, Unit.SECONDS),
+    ]
+
+
+def cards(window: Window) -> Iterator[ResourceState]:
+    """Judge each way of each network card."""
+    segments, again = window.series("tcp.segments"), window.series("tcp.retransmits")
+    lost = Measure()
+    if segments is not None and again is not None and np.nansum(segments) > 0:
+        lost = ratio_of(np.minimum(again, segments), segments)
+    for card in sorted({*window.labels("net.received"), *window.labels("net.sent")}):
+        speed = window.mean("net.speed", card)
+        for way in ("received", "sent"):
+            moved = window.series(f"net.{way}", card)
+            label = f"{card} {way}"
+            if moved is None:
+                if window.has(f"net.{way}", card):
+                    yield unknown(Resource.NETWORK, label)
+                continue
+            if not speed:
+                if (mean_of(moved) or 0.0) >= LIMITS.silent_card:
+                    yield unknown(Resource.NETWORK, label, Caveat.SPEED_UNKNOWN)
+                continue
+            used = measure_of(moved / speed)
+            state = ResourceState(
+                Resource.NETWORK,
+                label,
+                State.FREE,
+                utilisation=min(used.whole or 0.0, 1.0),
+                saturation=lost.whole,
+                errors=window.count("net.drops", card),
+            )
+            yield judged(
+                state,
+                [
+                    Indicator("of_speed", used, LIMITS.network, Sign.UTILISATION),
+                    Indicator(
+                        "retransmitted",
+                        lost,
+                        LIMITS.retransmits,
+                        Sign.SATURATION,
+                        needs=[(used, LIMITS.network_lossy)],
+                    ),
+                ],
+            )
