@@ -19,6 +19,9 @@ PLAIN_BELOW = 1e9
 SECONDS_FROM, MILLISECONDS_FROM = 0.9995, 0.9995e-4
 CLOCK_FROM_SECONDS = 119.5
 """What rounds to two minutes or more is written as 2:00 min or 1:02:03 h."""
+LEAST_PERCENT, MOST_PERCENT = -90.0, 200.0
+"""Changes beyond are written as factors: 10 times, not +900 %."""
+MOST_TIMES = 1e9
 BOUND_DIGITS = 10
 """Digits of a computed bound; further ones are floating-point noise."""
 LONGEST_GROUPED = 1e15
@@ -218,9 +221,62 @@ def signed(value: object, digits: int = 1) -> str:
     return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
 
 
-def span_pct(interval: Sequence[float], digits: int = 1) -> str:
-    """Write an interval of changes without its unit: −25.5 … −22.4."""
-    return " … ".join(signed(bound, digits) for bound in interval)
+def in_times(*changes: float | None) -> bool:
+    """Return whether one of these changes in percent is too large for a percentage: it, and what stands beside it, are factors."""
+    return any(
+        is_number(change) and not LEAST_PERCENT <= change <= MOST_PERCENT for change in changes
+    )
+
+
+def ratio_of(change: float) -> float:
+    """Return the factor of a change in percent: 10 for +900 %."""
+    return max(0.0, 1 + change / 100)
+
+
+def times(ratio: float) -> str:
+    """Write a factor with two digits: 2.7, 10, 0.083; one that no measurement tells by a bound."""
+    if ratio > MOST_TIMES:
+        return f"over {number(MOST_TIMES)}"
+    if ratio < 1 / MOST_TIMES:
+        return f"under {number(1 / MOST_TIMES)}"
+    return number(float(ratio), 2)
+
+
+def change(value: object, interval: Sequence[float] | None = None, digits: int = 1) -> str:
+    """Write a change: −24.0 %, +12.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: 3.1 times, 0.083 times."""
+    if not is_number(value):
+        return MISSING
+    if in_times(value, *(interval or ())):
+        return f"{times(ratio_of(value))} times"
+    return percent(value, digits)
+
+
+def improvement(
+    value: float,
+    interval: Sequence[float] | None = None,
+    *,
+    lower_is_better: bool,
+) -> str:
+    """Write an improvement with its interval, positive where it is better: +24.0 % (+20.1 … +27.6); 20 times as good (17 … 24)."""
+
+    def good(pct: float) -> float:
+        if not lower_is_better:
+            return ratio_of(pct)
+        return 1 / ratio_of(-pct) if ratio_of(-pct) else math.inf
+
+    beside = interval or ()
+    if in_times(*(-each if lower_is_better else each for each in (value, *beside))):
+        text, bounds = f"{times(good(value))} times as good", [times(good(each)) for each in beside]
+    else:
+        text, bounds = percent(value), [signed(each) for each in beside]
+    return f"{text} ({' … '.join(bounds)})" if bounds else text
+
+
+def change_span(interval: Sequence[float], value: float | None = None, digits: int = 1) -> str:
+    """Write an interval of changes, on the scale of the change in it: −25.5 … −22.4 %, 2.8 … 3.4 times."""
+    if in_times(value, *interval):
+        return f"{' … '.join(times(ratio_of(bound)) for bound in interval)} times"
+    return f"{' … '.join(signed(bound, digits) for bound in interval)} %"
 
 
 def span(interval: Sequence[float], unit: str) -> str:

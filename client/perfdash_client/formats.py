@@ -7,6 +7,8 @@ from typing import Any
 MISSING, MINUS = "—", "−"
 DIGITS, MOST_DIGITS = 3, 6
 PLAIN_BELOW = 1e9
+LEAST_PERCENT, MOST_PERCENT = -90.0, 200.0
+MOST_TIMES = 1e9
 CLOCK_FROM_SECONDS = 119.5
 SINGULARS = {"files": "file", "connections": "connection"}
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
@@ -114,9 +116,35 @@ def span(low: float | None, high: float | None, unit: str) -> str:
     return f"{amount(low, unit, digits)} … {amount(high, unit, digits)}"
 
 
-def span_percent(low: float | None, high: float | None) -> str:
-    """Write an interval of changes; empty where there is none."""
-    return "" if low is None or high is None else f"{_signed(low)} … {_signed(high)} %"
+def in_times(*changes: float | None) -> bool:
+    """Return whether one of these changes in percent is too large for a percentage: it, and what stands beside it, are factors."""
+    return any(each is not None and not LEAST_PERCENT <= each <= MOST_PERCENT for each in changes)
+
+
+def times(percentage: float) -> str:
+    """Write the factor of a change in percent with two digits: 10 for +900 %; one that no measurement tells by a bound."""
+    ratio = max(0.0, 1 + percentage / 100)
+    if ratio > MOST_TIMES:
+        return f"over {number(MOST_TIMES)}"
+    if ratio < 1 / MOST_TIMES:
+        return f"under {number(1 / MOST_TIMES)}"
+    return number(float(ratio), 2)
+
+
+def change(value: float | None, interval: Sequence[float] = ()) -> str:
+    """Write a change: +12.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: 3.1 times."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return f"{times(value)} times" if in_times(value, *interval) else percent(value)
+
+
+def change_span(interval: Sequence[float], value: float | None = None) -> str:
+    """Write an interval of changes, on the scale of the change in it; empty where there is none."""
+    if not interval:
+        return ""
+    if in_times(value, *interval):
+        return f"{' … '.join(map(times, interval))} times"
+    return f"{' … '.join(map(_signed, interval))} %"
 
 
 def levels(found: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from perfdash_client.errors import NoAnswer, NotEnded
-from perfdash_client.formats import amount, distinct_labels, percent, span, span_percent
+from perfdash_client.formats import amount, change, change_span, distinct_labels, span
 from perfdash_client.output import Output, toned
 from perfdash_client.verdicts import Verdict, verdicts_of
 
@@ -161,8 +161,8 @@ def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
             *([pairs[place]] if several else []),
             *([where[place]] if anywhere else []),
             toned(verdict.shown + (" (primary)" if verdict.is_primary else ""), verdict.tone),
-            percent(verdict.change_pct),
-            span_percent(verdict.low_pct, verdict.high_pct) or "—",
+            change(verdict.change_pct, verdict.interval),
+            change_span(verdict.interval, verdict.change_pct) or "—",
             verdict.n,
         ]
         for place, verdict in enumerate(verdicts)

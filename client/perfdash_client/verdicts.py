@@ -48,6 +48,13 @@ class Verdict:
     is_primary: bool = False
 
     @property
+    def interval(self) -> tuple[float, ...]:
+        """The bounds of the change; empty where there are none."""
+        return (
+            () if self.low_pct is None or self.high_pct is None else (self.low_pct, self.high_pct)
+        )
+
+    @property
     def in_words(self) -> str:
         """What is compared with what, and where."""
         at = f" at {self.where}" if self.where else ""

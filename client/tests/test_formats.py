@@ -14,7 +14,6 @@ TABLE = Path(__file__).with_name("numbers.json")
 NAMED = {"NaN": math.nan, "inf": math.inf}
 HERE: dict[str, Callable[..., str]] = {
     "span": lambda interval, unit: formats.span(interval[0], interval[1], unit),
-    "span_pct": lambda interval: formats.span_percent(*interval).removesuffix(" %"),
 }
 NOT_HERE = {"bound", "coefficient", "grouped", "counted", "p_value", "plain", "plain_percent"}
 

@@ -289,4 +289,4 @@ def _shown(value: Value, unit: str) -> str:
         return MISSING
     if isinstance(value, str):
         return value
-    return numbers.percent(value) if unit == "%" else numbers.amount(value, unit)
+    return numbers.change(value) if unit == "%" else numbers.amount(value, unit)

@@ -41,7 +41,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.numbers import counted, number, percent
+from campaigns.kit.numbers import change, counted, number
 from campaigns.results.run_plots import Plot
 
 SYMBOLS = (
@@ -247,13 +247,13 @@ def describe(chart: DriftChart) -> str:
         return f"{title(chart)}. No value yet."
     values = [change for _, change in changes]
     parts = [
-        f"{title(chart)}: {counted(len(values), 'run')}, from {percent(min(values))}"
-        f" to {percent(max(values))} of their own cell's mean"
+        f"{title(chart)}: {counted(len(values), 'run')}, from {change(min(values))}"
+        f" to {change(max(values))} of their own cell's mean"
     ]
     half = len(values) // 2
     if half:
         early, late = sum(values[:half]) / half, sum(values[-half:]) / half
-        parts.append(f"first half {percent(early)}, second half {percent(late)} on average")
+        parts.append(f"first half {change(early)}, second half {change(late)} on average")
     if chart.block_sd_pct is not None and chart.sd_pct is not None:
         parts.append(
             f"blocks vary by {number(chart.block_sd_pct)} % (sd), runs within a block by"
@@ -285,7 +285,7 @@ def _steps(chart: DriftChart, by_instant: bool) -> Trace:
             ends = (_milliseconds(block.started), _milliseconds(block.ended))
         points += [(ends[0], block.effect_pct), (ends[1], block.effect_pct), (ends[1], None)]
         notes += [
-            f"<b>{text(block.name)}</b><br>{percent(block.effect_pct)} compared with the others"
+            f"<b>{text(block.name)}</b><br>{change(block.effect_pct)} compared with the others"
         ] * 3
     pen = {"color": "@ink-3/45", "width": 7}
     return line(
@@ -372,10 +372,10 @@ def _place(run: DriftRun) -> str:
     return run.started.astimezone(UTC).isoformat(" ")[:19] if run.started else ""
 
 
-def _hover(run: DriftRun, change: float, factor: str, by_instant: bool) -> str:
+def _hover(run: DriftRun, distance: float, factor: str, by_instant: bool) -> str:
     when = f"<br>{_place(run)}" if by_instant else f"<br>position {run.position}"
     when = hover_note(run.note) or when
-    return f"{hover_lead(run.name)}{text(f'{factor} {run.cell}'.strip())}{when}<br>{percent(change)} of its mean"
+    return f"{hover_lead(run.name)}{text(f'{factor} {run.cell}'.strip())}{when}<br>{change(distance)} of its mean"
 
 
 def panel(shown: Shown) -> Panel | None:

@@ -10,9 +10,9 @@ from campaigns.findings.values import CapacityFinding, FactorMatrix, MatrixCell,
 from campaigns.findings.wording.capacity import CapacityWords
 from campaigns.findings.wording.capacity_ratio import times
 from campaigns.findings.wording.remarks import interaction_remark
-from campaigns.findings.wording.verdicts import label_of
+from campaigns.findings.wording.verdicts import improvement_text, label_of
 from campaigns.kit.charts.labels import LevelLabels, inside
-from campaigns.kit.numbers import counted, percent
+from campaigns.kit.numbers import counted
 from campaigns.stats.capacity import CapacityRatio
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.verdict import Word
@@ -178,16 +178,18 @@ def _heat(cell: MatrixCell | None, row: MatrixRow, terms: Terms, top: Set[int]) 
         notes.append("best")
     if cell.state == CellState.WARN:
         notes.append(f"{cell.failed} failed" if cell.failed else "units failed")
-    change = cell.improvement_pct
-    if change is None:
+    improvement = cell.improvement_pct
+    if improvement is None:
         return HeatCell("no value", "blank", tuple(notes), counts)
     if cell.ci_pct:
-        low, high = (percent(bound, 0) for bound in cell.ci_pct)
+        low, high = (improvement_text(terms, bound) for bound in cell.ci_pct)
         counts = f"{low} to {high} (95 %); {counts}"
         if cell.word not in (Word.BETTER, Word.WORSE):
             notes.append(label_of(terms, cell.word).word if cell.word else "")
     best = " best" if cell.cell == row.best else ""
-    return HeatCell(percent(change, 0), f"{_shade(cell)}{best}", tuple(notes), counts)
+    return HeatCell(
+        improvement_text(terms, improvement), f"{_shade(cell)}{best}", tuple(notes), counts
+    )
 
 
 def _shade(cell: MatrixCell) -> str:

@@ -30,7 +30,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.charts.labels import LevelLabels, inside
-from campaigns.kit.numbers import counted, percent, plain, short, span_pct
+from campaigns.kit.numbers import counted, improvement, plain, short
 from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_states import CellState
 
@@ -84,6 +84,7 @@ class InteractionChart:
     columns: Sequence[float | str]
     rows: Sequence[Row]
     is_load: bool = False
+    lower_is_better: bool = True
 
     @property
     def is_numeric(self) -> bool:
@@ -175,14 +176,21 @@ def legend(chart: InteractionChart) -> tuple[KeyItem, ...]:
 def _best(chart: InteractionChart, row: Row) -> str:
     if chart.is_load:
         return ", ".join(
-            f"{'no value' if p.improvement_pct is None else percent(p.improvement_pct)} at {_name(chart.columns[p.column])}"
-            for p in row.points
+            f"{_improvement(chart, p)} at {_name(chart.columns[p.column])}" for p in row.points
         )
     known = [p for p in row.points if is_finite(p.improvement_pct)]
     best = next((p for p in known if p.column == row.best), None)
     if best is None:
         return "no cell is ranked" if known else "no value"
-    return f"best {percent(best.improvement_pct or 0.0)} at {_name(chart.columns[best.column])}"
+    return f"best {_improvement(chart, best)} at {_name(chart.columns[best.column])}"
+
+
+def _improvement(
+    chart: InteractionChart, point: Point, interval: tuple[float, float] | None = None
+) -> str:
+    if point.improvement_pct is None:
+        return "no value"
+    return improvement(point.improvement_pct, interval, lower_is_better=chart.lower_is_better)
 
 
 def _name(level: float | str) -> str:
@@ -225,9 +233,10 @@ def _lines(chart: InteractionChart) -> list[Trace]:
 
 def _hover(chart: InteractionChart, row: Row, point: Point) -> str:
     level = text(_name(chart.columns[point.column]))
-    value = "no value" if point.improvement_pct is None else percent(point.improvement_pct)
-    interval = f" ({span_pct(point.interval)})" if point.interval else ""
-    return f"<b>{text(row.name)}</b>, {text(chart.factor)} {level}<br>{value}{interval}{hover_note(point.note)}"
+    value = _improvement(chart, point, point.interval)
+    return (
+        f"<b>{text(row.name)}</b>, {text(chart.factor)} {level}<br>{value}{hover_note(point.note)}"
+    )
 
 
 def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> list[Trace]:
@@ -285,6 +294,7 @@ def _by_columns(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Inte
     factor = result.factor
     return InteractionChart(
         metric=inside(terms.label),
+        lower_is_better=terms.lower_is_better,
         factor=inside(labels.factor(factor)),
         rows_factor=inside(labels.other_factors(factor)),
         columns=[
@@ -337,6 +347,7 @@ def _by_load(result: FactorMatrix, terms: Terms, labels: LevelLabels) -> Interac
         columns=loads,
         rows=[Row(name, points) for name, points in lines.items()],
         is_load=True,
+        lower_is_better=terms.lower_is_better,
     )
 
 

@@ -26,7 +26,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.charts.labels import LevelLabels, inside, level_text
-from campaigns.kit.numbers import counted, percent, short, span_pct
+from campaigns.kit.numbers import change, change_span, counted, short
 from campaigns.results.run_plots import Plot
 
 ORDERS: tuple[tuple[bool | None, str, str, str], ...] = (
@@ -190,9 +190,11 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
 
 
 def _reading(row: StratumRow) -> str:
-    change = "" if row.change_pct is None else percent(row.change_pct)
-    interval = f" ({span_pct(row.interval)})" if change and row.interval else ""
-    texts = (f"{change}{interval}", row.word, counted(len(row.pairs), "pair"))
+    shown = "" if row.change_pct is None else change(row.change_pct, row.interval)
+    interval = ""
+    if row.change_pct is not None and row.interval:
+        interval = f" ({change_span(row.interval, row.change_pct)})"
+    texts = (f"{shown}{interval}", row.word, counted(len(row.pairs), "pair"))
     return f"{short(row.name) or 'all'}: {', '.join(part for part in texts if part)}."
 
 
@@ -256,7 +258,7 @@ def _shown(row: StratumRow, quota: Quota) -> list[tuple[int, PairPoint]]:
 
 
 def _pair_hover(row: StratumRow, pair: PairPoint, name: str) -> str:
-    return f"<b>{text(row.name)}</b>, {name}<br>{percent(pair.change_pct)}{hover_note(pair.note)}"
+    return f"<b>{text(row.name)}</b>, {name}<br>{change(pair.change_pct)}{hover_note(pair.note)}"
 
 
 def _height(index: int, pairs: int) -> float:

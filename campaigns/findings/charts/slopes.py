@@ -27,7 +27,7 @@ from campaigns.kit.charts.figure import (
     text,
 )
 from campaigns.kit.charts.labels import level_text
-from campaigns.kit.numbers import amount, counted, percent, short
+from campaigns.kit.numbers import amount, change, counted, short
 from campaigns.results.run_plots import Plot
 
 LONGEST_TICK = 24
@@ -276,8 +276,8 @@ def _hover(chart: SlopesChart, stratum: SlopeStratum, pair: SlopePair) -> str:
     unit = chart.quantity.unit
     of = f", {text(stratum.name)}" if stratum.name else ""
     values = f"{amount(pair.baseline, unit)} to {amount(pair.candidate, unit)}"
-    change = "" if pair.change_pct is None else f", {percent(pair.change_pct)}"
-    return f"<b>block {pair.block}</b>{of}<br>{values}{change}<br>{text(first)} ran first"
+    changed = "" if pair.change_pct is None else f", {change(pair.change_pct)}"
+    return f"<b>block {pair.block}</b>{of}<br>{values}{changed}<br>{text(first)} ran first"
 
 
 def slopes_panel(shown: Shown) -> Panel | None:

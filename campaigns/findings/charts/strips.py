@@ -9,7 +9,7 @@ from itertools import cycle
 
 from campaigns.findings.charts.sampling import evenly
 from campaigns.kit.charts.figure import is_finite
-from campaigns.kit.numbers import amount, percent, span_pct
+from campaigns.kit.numbers import amount, change, change_span
 
 ROWS = ("9", "14", "19")
 """Dots are drawn on three lines, so that equal values are seen."""
@@ -43,7 +43,8 @@ class Scale:
     @property
     def text(self) -> str:
         """Write both ends, of changes in percent."""
-        return f"{percent(self.low, 0)} to {percent(self.high, 0)}"
+        ends = self.low, self.high
+        return " to ".join(change(end, ends, 0) for end in ends)
 
     def path(self, values: Sequence[float]) -> str:
         """Place values as the path of a pen that touches down at each, three lines high."""
@@ -140,9 +141,9 @@ def forest(change_pct: float | None, interval: tuple[float, float] | None, scale
     """Place a change, its interval, and 0."""
     low, high = _bounds(scale, interval)
     known = change_pct is not None and is_finite(change_pct)
-    label = percent(change_pct) if change_pct is not None and known else "no value"
+    label = change(change_pct, interval) if known else "no value"
     if known and interval is not None:
-        label = f"{label}, interval {span_pct(interval)}"
+        label = f"{label}, interval {change_span(interval, change_pct)}"
     return Forest(
         zero=scale.position(0.0),
         estimate=scale.position(change_pct) if change_pct is not None and known else "",

@@ -31,7 +31,7 @@ from campaigns.findings.wording.compared_capacity import (
 from campaigns.findings.wording.remarks import verdict_remarks
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit import numbers
-from campaigns.kit.numbers import MISSING, amount, p_value, percent
+from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value
 
 MOST_LISTED = 12
 """The most cells without a counterpart that are listed; further ones are counted."""
@@ -245,7 +245,7 @@ def _of_candidate(
         only_there=_listed(candidate.only_there),
         names=names,
         total=_total(candidate, scale),
-        sample=numbers.span_pct(sample) if sample else "",
+        sample=change_span(sample) if sample else "",
         scale=_ends(scale, lines),
     )
 
@@ -265,7 +265,7 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
             for each in runs
         ),
         means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
-        change=percent(verdict.pct_change),
+        change=change(verdict.pct_change, verdict.ci_pct),
         interval=interval_text(verdict),
         forest=forest_of(verdict, scale),
         tone=label.tone,
@@ -292,8 +292,8 @@ def _total(candidate: ComparedCandidate, scale: strips.Scale) -> Line | None:
         name=f"all {over.cells} cells, geometric",
         runs="",
         means=("", ""),
-        change=percent(over.geometric_pct),
-        interval=numbers.span_pct(over.ci_pct) if over.ci_pct else MISSING,
+        change=change(over.geometric_pct, over.ci_pct),
+        interval=change_span(over.ci_pct, over.geometric_pct) if over.ci_pct else MISSING,
         forest=strips.forest(over.geometric_pct, over.ci_pct, scale),
         tone="thin",
         p_holm="",

@@ -30,7 +30,7 @@ from campaigns.findings.wording.remarks import (
 from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import Display, label_of, row_advice
 from campaigns.kit.charts.labels import LevelLabels
-from campaigns.kit.numbers import MISSING, amount, p_value, percent, span_pct
+from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value
 from campaigns.stats.cell_summary import CellSummary
 
 GROUP = "levels-"
@@ -190,13 +190,13 @@ def _step(
     return StepLine(
         baseline=names[row.baseline],
         candidate=names[row.candidate],
-        change=percent(verdict.pct_change),
+        change=change(verdict.pct_change, verdict.ci_pct),
         interval=interval_text(verdict),
         forest=forest_of(verdict, scale),
         tone=display.tone,
         p_holm=p_value(verdict.p_adjusted),
         p_ranks=p_value(comparison.ranks.p if comparison.ranks else None),
-        alone=span_pct(other.ci_pct) if other else MISSING,
+        alone=change_span(other.ci_pct) if other else MISSING,
         display=display,
         advice=row_advice(levels, row),
         confirmation=confirmation_text(row.confirmation),
@@ -213,7 +213,7 @@ def _costs(
             level=names[cell],
             mean=amount(summaries[cell].gmean or summaries[cell].mean, unit),
             cost=cost_text(best, cell),
-            upper=percent(upper),
+            upper=change(upper),
             best=cell == best.seen,
             possibly=cell in best.possibly,
         )

@@ -37,7 +37,7 @@ from campaigns.findings.wording.targets import target_table
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, level_text
 from campaigns.kit.charts.svg import can_draw
 from campaigns.kit.marks import RUNS
-from campaigns.kit.numbers import MISSING, percent
+from campaigns.kit.numbers import MISSING, change
 from campaigns.kit.pages.sorting import Sort
 from campaigns.models import Campaign
 from campaigns.planning.amendments import amendments_of
@@ -300,8 +300,8 @@ def _line(row: RunRow, labels: LevelLabels, means: dict[int, float | None]) -> R
     mean = means.get(row.cell)
     without = row.state in NO_PLAIN_VALUE and not row.is_warm_up
     plain = row.measured is not None and row.state in PLAIN
-    change = (
-        percent(100 * (row.measured.value / mean - 1))
+    distance = (
+        change(100 * (row.measured.value / mean - 1))
         if row.measured is not None and plain and mean
         else MISSING
     )
@@ -309,7 +309,7 @@ def _line(row: RunRow, labels: LevelLabels, means: dict[int, float | None]) -> R
         row=row,
         levels=labels.one_each(row.levels),
         value=value_text(row.measured),
-        from_mean=change,
+        from_mean=distance,
         place=place(row, labels.block),
         notes=reason_of(row),
         states=f"{row.state} {WITHOUT_VALUE}" if without else row.state,

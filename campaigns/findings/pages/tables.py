@@ -34,9 +34,8 @@ from campaigns.findings.wording.verdicts import (
     label_of,
     stratum_advice,
 )
-from campaigns.kit import numbers
 from campaigns.kit.charts.labels import LevelLabels, level_text
-from campaigns.kit.numbers import MISSING, amount, p_value, percent, share
+from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value, share
 from campaigns.results.phrases import span
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.verdict import Verdict
@@ -246,7 +245,7 @@ def _stratum_line(
         baseline_sd=_deviation(comparison.sd_baseline, unit),
         candidate=amount(comparison.mean_candidate, unit),
         candidate_sd=_deviation(comparison.sd_candidate, unit),
-        change=percent(verdict.pct_change),
+        change=change(verdict.pct_change, verdict.ci_pct),
         forest=forest_of(verdict, scale),
         tone=display.tone,
         interval=interval_text(verdict),
@@ -268,8 +267,8 @@ def forest_of(verdict: Verdict, scale: strips.Scale) -> strips.Forest | None:
 
 
 def interval_text(shown: Verdict | BriefVerdict) -> str:
-    """Write the interval of a change, without its unit."""
-    return numbers.span_pct(shown.ci_pct) if shown.ci_pct else MISSING
+    """Write the interval of a change, on the scale of the change."""
+    return change_span(shown.ci_pct, shown.pct_change) if shown.ci_pct else MISSING
 
 
 def _deviation(deviation: float | None, unit: str) -> str:
@@ -306,7 +305,7 @@ def _name(row: ExclusionRow, labels: LevelLabels) -> str:
 
 def _side(shown: BriefVerdict, judged: LevelsFinding | Pairs) -> ExcludedSide:
     return ExcludedSide(
-        change=percent(shown.pct_change),
+        change=change(shown.pct_change, shown.ci_pct),
         interval=interval_text(shown),
         display=label_of(judged, shown.word),
     )

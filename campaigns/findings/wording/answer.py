@@ -25,6 +25,7 @@ from campaigns.findings.wording.answer_text import (
     Fact,
     Statement,
     capitalised,
+    fact_of,
 )
 from campaigns.findings.wording.at_loads import (
     DIFFERS,
@@ -52,9 +53,9 @@ from campaigns.findings.wording.sessions import (
 )
 from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
-from campaigns.findings.wording.verdicts import Display, label_of, primary_advice
+from campaigns.findings.wording.verdicts import Display, label_of, primary_advice, with_interval
 from campaigns.kit.charts.labels import contrast_label, inside
-from campaigns.kit.numbers import amount, counted, grouped, number, percent, share, span_pct
+from campaigns.kit.numbers import amount, change, counted, grouped, number, share
 from campaigns.stats.capacity import Held
 from campaigns.stats.criteria import MOST_CELLS
 
@@ -468,7 +469,7 @@ def _of_order(pairs: Pairs | None) -> str:
     if pairs and pairs.order_effect and pairs.order_effect.flagged:
         return (
             "Who ran first in a pair made a difference of "
-            f"{percent(pairs.order_effect.difference_pct)}; look at the order before trusting the change."
+            f"{change(pairs.order_effect.difference_pct)}; look at the order before trusting the change."
         )
     if pairs and pairs.overall and pairs.overall.heterogeneous:
         return (
@@ -535,17 +536,16 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
     over = over if primary.over > 1 else ""
     if primary.left_out and isinstance(judged, LevelsFinding):
         over += without_loads(judged, primary.left_out)
-    change, facts = "", list(text.facts)
+    changed, facts = "", list(text.facts)
     if verdict.pct_change is not None:
-        bounds = span_pct(verdict.ci_pct) if verdict.ci_pct else ""
-        change = f", {percent(verdict.pct_change)}" + (f" ({bounds} %)" if bounds else "")
+        changed = f", {with_interval(judged, verdict.pct_change, verdict.ci_pct)}"
         if isinstance(judged, LevelsFinding) and differs_by_load(
             judged, primary.factor, primary.candidate, primary.baseline
         ):
-            change += f"; {DIFFERS}"
-        facts.insert(0, Fact(name, percent(verdict.pct_change), bounds))
+            changed += f"; {DIFFERS}"
+        facts.insert(0, fact_of(judged, name, verdict.pct_change, verdict.ci_pct))
     parts = [
-        f"{capitalised(name)}{over}: {label.word}{change}.",
+        f"{capitalised(name)}{over}: {label.word}{changed}.",
         primary_advice(judged, primary),
         text.sentence,
     ]

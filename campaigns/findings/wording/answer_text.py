@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.findings.wording.verdicts import Display
+from campaigns.findings.values import Terms
+from campaigns.findings.wording.verdicts import Display, change_in_words, span_in_words
 
 MOST_FACTS = 4
 
@@ -15,6 +16,14 @@ class Fact:
     label: str
     value: str
     note: str = ""
+
+
+def fact_of(
+    terms: Terms, label: str, change: float | None, interval: Sequence[float] | None, note: str = ""
+) -> Fact:
+    """Return a change with its interval as a number beside the sentence. note: stands after the interval."""
+    bounds = span_in_words(terms, interval, change) if interval else ""
+    return Fact(label, change_in_words(terms, change, interval), f"{bounds}{note}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,20 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from campaigns.findings.values import Answer, LevelGroup, LevelRow, LevelsFinding, OverLoads
-from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, capitalised
+from campaigns.findings.wording.answer_text import (
+    MOST_FACTS,
+    AnswerText,
+    Fact,
+    capitalised,
+    fact_of,
+)
 from campaigns.findings.wording.cells import centre_of, names_of
 from campaigns.findings.wording.drift import JUDGED, meanwhile
 from campaigns.findings.wording.loads import load_text, named, setting_name
-from campaigns.findings.wording.verdicts import label_of, row_advice
+from campaigns.findings.wording.verdicts import change_in_words, label_of, row_advice, with_interval
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.mappings import Levels
-from campaigns.kit.numbers import amount, is_number, percent, plain_percent, span_pct
+from campaigns.kit.numbers import amount, is_number, plain_percent
 from campaigns.stats.verdict import Verdict, Word
 
 DIFFERS = "differs by load"
@@ -81,8 +87,9 @@ def facts_over_loads(levels: LevelsFinding) -> list[Fact]:
         if verdict.pct_change is not None and verdict.ci_pct:
             name = f"{level_text(each.candidate)} vs. {level_text(each.baseline)}"
             differs = f", {DIFFERS}" if each.differs else ""
-            note = f"{span_pct(verdict.ci_pct)}, mean over {each.over} loads{differs}"
-            facts.append(Fact(f"{_factor(levels)} {name}", percent(verdict.pct_change), note))
+            note = f", mean over {each.over} loads{differs}"
+            label = f"{_factor(levels)} {name}"
+            facts.append(fact_of(levels, label, verdict.pct_change, verdict.ci_pct, note))
     return facts
 
 
@@ -112,11 +119,11 @@ def _same(levels: LevelsFinding, row: LevelRow, one: str, other: str) -> str:
             return f"{one} and {other} measure the same, within {margin}{meanwhile(levels)}."
         case Word.BETTER | Word.WORSE:
             return (
-                f"{one} and {other} do not measure the same{meanwhile(levels)}: {_change(verdict)}. "
+                f"{one} and {other} do not measure the same{meanwhile(levels)}: {_change(levels, verdict)}. "
                 "Their results must not be mixed."
             )
     advice = row_advice(levels, row)
-    shown = _change(verdict) or label_of(levels, verdict.word).word
+    shown = _change(levels, verdict) or label_of(levels, verdict.word).word
     text = f"that {one} and {other} measure the same is not shown: {shown}."
     return f"{text} {advice}".strip()
 
@@ -215,18 +222,15 @@ def _briefly(levels: LevelsFinding, verdict: Verdict) -> str:
     label = label_of(levels, verdict.word).word
     if verdict.pct_change is None or verdict.word == Word.TOO_MANY_FAILURES:
         return label
-    return f"{label} ({percent(verdict.pct_change)})"
+    return f"{label} ({change_in_words(levels, verdict.pct_change)})"
 
 
 def _verdict(levels: LevelsFinding, verdict: Verdict) -> str:
-    return ", ".join(filter(None, (label_of(levels, verdict.word).word, _change(verdict))))
+    return ", ".join(filter(None, (label_of(levels, verdict.word).word, _change(levels, verdict))))
 
 
-def _change(verdict: Verdict) -> str:
-    if verdict.pct_change is None:
-        return ""
-    bounds = f" ({span_pct(verdict.ci_pct)} %)" if verdict.ci_pct else ""
-    return f"{percent(verdict.pct_change)}{bounds}"
+def _change(levels: LevelsFinding, verdict: Verdict) -> str:
+    return with_interval(levels, verdict.pct_change, verdict.ci_pct)
 
 
 def _factor(levels: LevelsFinding) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from campaigns.findings.values import CalibrationFinding
 from campaigns.findings.wording.answer_text import AnswerText, Fact
 from campaigns.findings.wording.verdicts import FALSE_ALARM, Display
-from campaigns.kit.numbers import counted, p_value, percent, share, without_sign
+from campaigns.kit.numbers import change, counted, p_value, share, without_sign
 
 IDENTICAL = Display("A/A: identical runs", "info", "info", "outline")
 
@@ -35,7 +35,7 @@ def calibration_panel(
         noise=without_sign(finding.sd_pct),
         noise_interval=f"{without_sign(low)} to {without_sign(high)}",
         run_noise=without_sign(finding.run_sd_pct),
-        labels=f"{percent(finding.mean_pct)}, p {p_value(finding.mean_p)}",
+        labels=f"{change(finding.mean_pct)}, p {p_value(finding.mean_p)}",
         pairs=finding.n,
         detectable=tuple((each.pairs, without_sign(each.pct)) for each in finding.detectable),
         false_alarms=false_alarms_text(finding),

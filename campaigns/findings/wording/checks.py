@@ -7,11 +7,11 @@ from campaigns.findings.values import Checks
 from campaigns.findings.wording.drift import slope_text, within_text
 from campaigns.kit.marks import OUTCOMES
 from campaigns.kit.numbers import (
+    change,
     coefficient,
     counted,
     number,
     p_value,
-    percent,
     plain_percent,
     share,
     without_sign,
@@ -135,7 +135,7 @@ def _drift_within(check: Check) -> tuple[str, str]:
 def _order_in_block(check: Check) -> tuple[str, str]:
     text = "No effect of the position within the block was found."
     if not _passed(check):
-        slope = percent(check.figures["slope_pct"])
+        slope = change(check.figures["slope_pct"])
         text = f"Each later position within the block changes a run by {slope}."
     return f"p {p_value(check.value)}", text
 

@@ -12,7 +12,7 @@ from campaigns.findings.values import (
     Difference,
     Differs,
 )
-from campaigns.findings.wording.answer_text import AnswerText, Fact
+from campaigns.findings.wording.answer_text import AnswerText, Fact, fact_of
 from campaigns.findings.wording.cells import bound_of
 from campaigns.findings.wording.compared_capacity import (
     carried_sentence,
@@ -21,8 +21,14 @@ from campaigns.findings.wording.compared_capacity import (
     over_sessions,
 )
 from campaigns.findings.wording.targets import differing_text
-from campaigns.findings.wording.verdicts import Display, advice_of, label_of
-from campaigns.kit.numbers import counted, percent, span_pct
+from campaigns.findings.wording.verdicts import (
+    Display,
+    advice_of,
+    change_in_words,
+    label_of,
+    span_in_words,
+)
+from campaigns.kit.numbers import change, counted
 from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS
 
 MOST_FACTS = 4
@@ -118,9 +124,9 @@ def _of_candidate(compared: CampaignComparison, candidate: ComparedCandidate) ->
     if over is None:
         return f"{name} vs. {baseline}, {len(rows)} cells: {counts}."
     return (
-        f"{name} vs. {baseline}: {percent(over.geometric_pct)}{_interval(over.ci_pct)}, geometric "
-        f"mean over {counted(over.cells, 'cell')}, from {percent(over.low_pct)} to "
-        f"{percent(over.high_pct)}; {counts}."
+        f"{name} vs. {baseline}: {_change(compared, over.geometric_pct, over.ci_pct)}, geometric "
+        f"mean over {counted(over.cells, 'cell')}, from {change(over.low_pct)} to "
+        f"{change(over.high_pct)}; {counts}."
     )
 
 
@@ -137,15 +143,18 @@ def _briefly(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
     over = candidate.over
     if over is None:
         return f"{name} has no mean change over its {len(rows)} cells"
-    interval = f"95 % {span_pct(over.ci_pct)}, " if over.ci_pct else ""
-    return f"{name} {percent(over.geometric_pct)} ({interval}{counted(over.cells, 'cell')})"
+    shown = change_in_words(compared.terms, over.geometric_pct, over.ci_pct)
+    interval = ""
+    if over.ci_pct:
+        interval = f"95 % {span_in_words(compared.terms, over.ci_pct, over.geometric_pct)}, "
+    return f"{name} {shown} ({interval}{counted(over.cells, 'cell')})"
 
 
 def _row_briefly(compared: CampaignComparison, row: ComparedCells, name: str) -> str:
     if row.refused:
         return f"{name} is not comparable ({_labels(row.refused)})"
-    change = row.comparison.verdict.pct_change
-    text = name if change is None else f"{name} {percent(change)}"
+    changed = row.comparison.verdict.pct_change
+    text = name if changed is None else f"{name} {change_in_words(compared.terms, changed)}"
     return f"{text} ({label_of_row(compared, row).word})"
 
 
@@ -156,8 +165,7 @@ def _of_row(compared: CampaignComparison, row: ComparedCells, baseline: str, can
     verdict, word = row.comparison.verdict, label_of_row(compared, row).word
     if verdict.pct_change is None:
         return f"{candidate} vs. {baseline}: {word}."
-    change = f"{percent(verdict.pct_change)}{_interval(verdict.ci_pct)}"
-    return f"{candidate} vs. {baseline}: {word}, {change}."
+    return f"{candidate} vs. {baseline}: {word}, {_change(compared, verdict.pct_change, verdict.ci_pct)}."
 
 
 def _not_comparable(candidate: str, baseline: str, refused: Sequence[Differs]) -> str:
@@ -179,8 +187,10 @@ def _quoted(compared: CampaignComparison, side: int) -> str:
     return f"“{compared.campaigns[side].name}”"
 
 
-def _interval(interval: Sequence[float] | None) -> str:
-    return f" (95 % {span_pct(interval)})" if interval else ""
+def _change(compared: CampaignComparison, changed: float, interval: Sequence[float] | None) -> str:
+    """Write a change with its interval: −20.0 % (95 % −24.0 … −16.0 %)."""
+    text = change_in_words(compared.terms, changed, interval)
+    return f"{text} (95 % {span_in_words(compared.terms, interval, changed)})" if interval else text
 
 
 def _bounds(compared: CampaignComparison) -> str:
@@ -223,14 +233,22 @@ def _badges(compared: CampaignComparison) -> list[Display]:
 def _facts(compared: CampaignComparison) -> list[Fact]:
     """Return the change of each candidate over its cells; of a single one its extremes, or each of few cells."""
     overall = [
-        _fact(compared.campaigns[each.side].name, each.over.geometric_pct, each.over.ci_pct)
+        fact_of(
+            compared.terms,
+            compared.campaigns[each.side].name,
+            each.over.geometric_pct,
+            each.over.ci_pct,
+        )
         for each in compared.candidates
         if each.over
     ]
     if len(overall) > 1:
         return overall[:MOST_FACTS]
     cells = [
-        (verdict.pct_change, _fact(row.name or row.titles[1], verdict.pct_change, verdict.ci_pct))
+        (
+            verdict.pct_change,
+            fact_of(compared.terms, row.name or row.titles[1], verdict.pct_change, verdict.ci_pct),
+        )
         for row in compared.judged
         if (verdict := row.comparison.verdict).pct_change is not None
         and verdict.word not in WITHOUT_NUMBERS
@@ -239,10 +257,6 @@ def _facts(compared: CampaignComparison) -> list[Fact]:
         ordered = sorted(cells, key=lambda each: each[0])
         cells = [ordered[0], ordered[-1]]
     return [*overall, *(fact for _, fact in cells)]
-
-
-def _fact(label: str, change: float, interval: Sequence[float] | None) -> Fact:
-    return Fact(label, percent(change), span_pct(interval) if interval else "")
 
 
 def _caveat(compared: CampaignComparison) -> str:

@@ -21,17 +21,26 @@ from campaigns.findings.wording.answer_text import (
 from campaigns.findings.wording.at_loads import loads_text
 from campaigns.findings.wording.cells import FEWEST_RUNS, centre_of, names_of, value_of
 from campaigns.findings.wording.drift import meanwhile
-from campaigns.findings.wording.verdicts import Display, label_of, row_advice, superlative
+from campaigns.findings.wording.verdicts import (
+    Display,
+    change_in_words,
+    label_of,
+    row_advice,
+    superlative,
+    with_interval,
+)
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import (
     amount,
     bracketed,
+    change,
     counted,
+    in_times,
     number,
-    percent,
     plain_percent,
+    ratio_of,
     share,
-    span_pct,
+    times,
     without_sign,
 )
 from campaigns.stats.verdict import Word
@@ -278,10 +287,16 @@ class _Writer:
         if cell == best.seen:
             return Fact(label, value, "best measured" if group else "best of all")
         most = without_sign(upper)
+        if in_times(cost, upper):
+            most = f"{times(ratio_of(upper))} times"
         if self.levels.lower_is_better:
-            worse = label_of(self.levels, Word.WORSE).word
-            return Fact(label, percent(cost), f"{value}; up to {most} {worse} (95 %)")
-        return Fact(label, value, f"the best is {without_sign(cost)} above it; up to {most} (95 %)")
+            worse = "" if in_times(cost, upper) else f" {label_of(self.levels, Word.WORSE).word}"
+            shown = change_in_words(self.levels, cost, (0.0, upper))
+            return Fact(label, shown, f"{value}; up to {most}{worse} (95 %)")
+        above = f"{without_sign(cost)} above it"
+        if in_times(cost, upper):
+            above = f"{times(ratio_of(cost))} times as high"
+        return Fact(label, value, f"the best is {above}; up to {most} (95 %)")
 
     def statements(self) -> list[Statement]:
         """Return a sentence for each comparison, the knee and the edge."""
@@ -304,11 +319,10 @@ class _Writer:
         verdict = row.comparison.verdict
         label = label_of(self.levels, verdict.word)
         pair = f"{self._level(group, row.candidate)} vs. {self._level(group, row.baseline)}"
-        change = ""
+        changed = ""
         if verdict.pct_change is not None:
-            change = f", {percent(verdict.pct_change)}"
-            change += f" ({span_pct(verdict.ci_pct)} %)" if verdict.ci_pct else ""
-        text = f"{pair}: {label.word}{change}. {row_advice(self.levels, row)}".strip()
+            changed = f", {with_interval(self.levels, verdict.pct_change, verdict.ci_pct)}"
+        text = f"{pair}: {label.word}{changed}. {row_advice(self.levels, row)}".strip()
         return Statement(label.tone, f"{self._lead(group)}{text}")
 
     def _has_knee(self, group: LevelGroup) -> bool:
@@ -326,8 +340,8 @@ class _Writer:
         place = best.cells.index(cell)
         return (
             f" Staying at {number(at)}, where two of three methods put it, costs "
-            f"{percent(best.cost_pct[place])} compared with {self._level(group, best.seen)} "
-            f"(up to {percent(best.upper_pct[place])} with 95 % confidence)."
+            f"{change(best.cost_pct[place], best.upper_pct[place : place + 1])} compared with "
+            f"{self._level(group, best.seen)} (up to {change(best.upper_pct[place])} with 95 % confidence)."
         )
 
     def _holes(self, groups: Sequence[GroupWithBest]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from campaigns.findings.values import Best, Knee, LevelGroup, LevelsFinding
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.numbers import bracketed, counted, number, percent, share, without_sign
+from campaigns.kit.numbers import bracketed, change, counted, number, share, without_sign
 from campaigns.stats.compared import Model
 
 Rows = Sequence[tuple[str, str]]
@@ -78,7 +78,8 @@ def cost_text(best: Best, cell: int) -> str:
     """Return how much slower or lower than the best measured setting a cell is."""
     if cell == best.seen:
         return "best measured"
-    return percent(best.cost_pct[best.cells.index(cell)])
+    place = best.cells.index(cell)
+    return change(best.cost_pct[place], best.upper_pct[place : place + 1])
 
 
 def knee_rows(knee: Knee, levels: Sequence[float]) -> Rows:

@@ -3,10 +3,16 @@
 from dataclasses import replace
 
 from campaigns.findings.values import OverStrata, Pairs, Stratum
-from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact
-from campaigns.findings.wording.verdicts import Display, label_of, stratum_advice
+from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, fact_of
+from campaigns.findings.wording.verdicts import (
+    Display,
+    change_in_words,
+    label_of,
+    stratum_advice,
+    with_interval,
+)
 from campaigns.kit.charts.labels import level_text, short_labels
-from campaigns.kit.numbers import percent, span_pct
+from campaigns.kit.numbers import change
 from campaigns.stats.verdict import Word
 
 NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
@@ -32,7 +38,7 @@ def answer_of_pairs(pairs: Pairs) -> AnswerText:
         sentence=_one_stratum(pairs) if len(pairs.strata) == 1 else _several_strata(pairs),
         tone=tone,
         badges=_badges(pairs),
-        facts=_readings(pairs.overall) if pairs.overall else _changes(pairs),
+        facts=_readings(pairs, pairs.overall) if pairs.overall else _changes(pairs),
     )
 
 
@@ -69,29 +75,28 @@ def _changes(pairs: Pairs) -> list[Fact]:
     facts = []
     for stratum in pairs.strata[:MOST_FACTS]:
         verdict = stratum.comparison.verdict
-        interval = span_pct(verdict.ci_pct) if verdict.ci_pct else ""
-        facts.append(Fact(labels[stratum.name], percent(verdict.pct_change), interval))
+        facts.append(fact_of(pairs, labels[stratum.name], verdict.pct_change, verdict.ci_pct))
     return facts
 
 
-def _readings(overall: OverStrata) -> list[Fact]:
+def _readings(pairs: Pairs, overall: OverStrata) -> list[Fact]:
     """Return the change over all strata, by four means: “19.5 % faster” alone is ambiguous."""
-    geometric, average = (
-        span_pct(interval) if interval else ""
-        for interval in (overall.geometric_ci, overall.average_ci)
-    )
     sample = ", rows as a sample" if overall.heterogeneous else ""
     if overall.confirmation.between:
         sample = f", between {overall.confirmation.sessions} sessions"
     return [
-        Fact("geometric mean", percent(overall.geometric_pct), f"{geometric}{sample}"),
-        Fact(
+        fact_of(pairs, "geometric mean", overall.geometric_pct, overall.geometric_ci, sample),
+        fact_of(
+            pairs,
             "average of the % changes",
-            percent(overall.average_pct),
-            ", ".join(filter(None, (average, AS_PUBLISHED))),
+            overall.average_pct,
+            overall.average_ci,
+            f"{', ' if overall.average_ci else ''}{AS_PUBLISHED}",
         ),
-        Fact("of the sum of all", percent(overall.total_pct), "long ones weigh more"),
-        Fact("average of the inverse", percent(overall.rate_pct), "the same, as a rate"),
+        Fact(
+            "of the sum of all", change_in_words(pairs, overall.total_pct), "long ones weigh more"
+        ),
+        Fact("average of the inverse", change(overall.rate_pct), "the same, as a rate"),
     ]
 
 
@@ -103,8 +108,8 @@ def _one_stratum(pairs: Pairs) -> str:
     if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
         verb = "has" if word.startswith(NOUNS) else "is"
         return (
-            f"{candidate} {verb} {word} than {baseline}: {percent(verdict.pct_change)} "
-            f"({span_pct(verdict.ci_pct)} %)."
+            f"{candidate} {verb} {word} than {baseline}: "
+            f"{with_interval(pairs, verdict.pct_change, verdict.ci_pct)}."
         )
     if verdict.word == Word.EQUIVALENT:
         return f"{candidate} and {baseline} are {word}."
@@ -123,18 +128,20 @@ def _several_strata(pairs: Pairs) -> str:
         part = f"{label_of(pairs, word).word} on {where}"
         if word in (Word.BETTER, Word.WORSE):
             changes = sorted(each.comparison.verdict.pct_change or 0.0 for each in members)
-            ends = dict.fromkeys(percent(change) for change in (changes[0], changes[-1]))
-            part += f" ({' to '.join(ends)})"
+            ends = (changes[0], changes[-1])
+            texts = dict.fromkeys(change_in_words(pairs, each, ends) for each in ends)
+            part += f" ({' to '.join(texts)})"
         parts.append(part)
-    return f"{candidate} vs. {baseline}: {_mean_over(pairs.overall)}{', '.join(parts)}."
+    return f"{candidate} vs. {baseline}: {_mean_over(pairs)}{', '.join(parts)}."
 
 
-def _mean_over(overall: OverStrata | None) -> str:
+def _mean_over(pairs: Pairs) -> str:
     """Return the geometric mean, which is given only with its interval."""
+    overall = pairs.overall
     if not overall or not overall.geometric_ci:
         return ""
-    mean, interval = percent(overall.geometric_pct), span_pct(overall.geometric_ci)
-    return f"{mean} ({interval} %), geometric mean over {overall.strata}; "
+    mean = with_interval(pairs, overall.geometric_pct, overall.geometric_ci)
+    return f"{mean}, geometric mean over {overall.strata}; "
 
 
 def _by_word(pairs: Pairs) -> dict[Word, list[Stratum]]:

@@ -1,8 +1,7 @@
 """Short remarks on a verdict, on its confirmation by sessions, on the order in pairs, and on an interaction. Pure."""
 
 from campaigns.findings.values import Confirmation, Pairs
-from campaigns.kit import numbers
-from campaigns.kit.numbers import counted, number, p_value, percent, share
+from campaigns.kit.numbers import change, change_span, counted, number, p_value, share
 from campaigns.stats.matrix import Interaction
 from campaigns.stats.verdict import Verdict
 
@@ -75,11 +74,12 @@ def confirmation_text(confirmation: Confirmation) -> str:
 def session_remarks(confirmation: Confirmation) -> tuple[str, ...]:
     """Return the change in each of two sessions; of more sessions the change within them."""
     if confirmation.sessions == 2:
-        return (f"each session: {', '.join(percent(each) for each in confirmation.each_pct)}",)
+        each = confirmation.each_pct
+        return (f"each session: {', '.join(change(one, each) for one in each)}",)
     within = confirmation.within
     if confirmation.between and within:
-        bounds = numbers.span_pct(within.ci_pct)
-        return (f"within these sessions: {percent(within.pct_change)} ({bounds} %)",)
+        bounds = change_span(within.ci_pct, within.pct_change)
+        return (f"within these sessions: {change(within.pct_change, within.ci_pct)} ({bounds})",)
     return ()
 
 
@@ -88,7 +88,7 @@ def order_remark(pairs: Pairs, baseline: str, candidate: str) -> tuple[str, str]
     effect = pairs.order_effect
     if effect is None:
         return "", ""
-    difference = f"{percent(effect.difference_pct)}, p {p_value(effect.p)}"
+    difference = f"{change(effect.difference_pct)}, p {p_value(effect.p)}"
     firsts = (
         f"{candidate} ran first in {counted(effect.candidate_first, 'pair')}, "
         f"{baseline} in {effect.baseline_first}"

@@ -13,10 +13,11 @@ from campaigns.findings.values import (
     Pairs,
     SessionsFinding,
     Stratum,
+    Terms,
 )
-from campaigns.findings.wording.verdicts import label_of
+from campaigns.findings.wording.verdicts import change_in_words, label_of, with_interval
 from campaigns.kit.charts.labels import level_text
-from campaigns.kit.numbers import counted, percent, span_pct
+from campaigns.kit.numbers import counted
 from campaigns.stats.verdict import Verdict
 
 MOST_NAMED, MOST_CHANGES, MOST_LETTERS = 3, 3, 40
@@ -43,12 +44,14 @@ def sessions_text(judged: Pairs | LevelsFinding | None) -> str:
     rows = rows_of(judged)
     one = judged.primary or (rows[0] if len(rows) == 1 else None)
     if one is not None:
-        return _of_one(one.confirmation, one.comparison.verdict)
+        return _of_one(judged, one.confirmation, one.comparison.verdict)
     if rows and all(row.confirmation.between for row in rows):
         return f"All intervals are those between {rows[0].confirmation.sessions} sessions."
     if isinstance(judged, Pairs):
         each = judged.overall.confirmation.each_pct if judged.overall else ()
-        return f"{_each_of_two(each)} as geometric mean over all." if len(each) == 2 else ""
+        if len(each) != 2:
+            return ""
+        return f"{_each_of_two(judged, each)} as geometric mean over all."
     if len(judged.groups) == 1 and judged.groups[0].best_of_each:
         return _best_of_each(judged.groups[0])
     return ""
@@ -81,17 +84,18 @@ def rows_of(judged: Pairs | LevelsFinding) -> Sequence[Stratum] | Sequence[Level
     return [row for group in judged.groups for row in group.comparisons]
 
 
-def _of_one(confirmation: Confirmation, verdict: Verdict) -> str:
+def _of_one(terms: Terms, confirmation: Confirmation, verdict: Verdict) -> str:
     if confirmation.between and verdict.ci_pct:
-        change, bounds = percent(verdict.pct_change), span_pct(verdict.ci_pct)
-        return f"Between {confirmation.sessions} sessions it is {change} ({bounds} %)."
+        change = with_interval(terms, verdict.pct_change, verdict.ci_pct)
+        return f"Between {confirmation.sessions} sessions it is {change}."
     if confirmation.sessions == 2:
-        return f"{_each_of_two(confirmation.each_pct)}."
+        return f"{_each_of_two(terms, confirmation.each_pct)}."
     return ""
 
 
-def _each_of_two(each: Sequence[float]) -> str:
-    return f"In the first session it is {percent(each[0])}, in the second {percent(each[1])}"
+def _each_of_two(terms: Terms, each: Sequence[float]) -> str:
+    first, second = (change_in_words(terms, change) for change in each)
+    return f"In the first session it is {first}, in the second {second}"
 
 
 def _best_of_each(group: LevelGroup) -> str:

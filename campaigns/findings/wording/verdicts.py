@@ -1,10 +1,21 @@
 """Labels and advice of verdicts, by metric and direction. Pure."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
 from campaigns.findings.wording.drift import holds_meanwhile
-from campaigns.kit.numbers import counted, plain_percent, share
+from campaigns.kit.numbers import (
+    change_span,
+    counted,
+    in_times,
+    percent,
+    plain_percent,
+    ratio_of,
+    share,
+    times,
+)
 from campaigns.kit.units import UNITS
 from campaigns.stats.compared import Model
 from campaigns.stats.verdict import Verdict, Word
@@ -39,6 +50,16 @@ _LESS_AND_MORE = {
     "count": ("fewer", "more"),
     "count of files": ("fewer", "more"),
     "count of connections": ("fewer", "more"),
+}
+_TIMES = {
+    "size": "times as large",
+    "rate": "times the throughput",
+    "transfer rate": "times the throughput",
+    "file rate": "times the throughput",
+    "count": "times as many",
+    "count of files": "times as many",
+    "count of connections": "times as many",
+    "time": "times as long",
 }
 MOST_PRACTICAL = 100
 """A larger number of further runs is not recommended."""
@@ -75,6 +96,62 @@ def label_of(terms: Terms, word: Word) -> Display:
         icon="up" if better else "down",
         form="solid",
     )
+
+
+def change_in_words(
+    terms: Terms, change: float | None, interval: Sequence[float] | None = None
+) -> str:
+    """Write a change: −20.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: “10 times as fast”, “3.1 times the throughput”."""
+    if change is None or not in_times(change, *(interval or ())):
+        return percent(change)
+    ratio = ratio_of(change)
+    before, after = _factor_words(terms, more=ratio >= 1)
+    return f"{before}{times(ratio if ratio >= 1 else _inverse(ratio))}{after}"
+
+
+def span_in_words(terms: Terms, interval: Sequence[float], change: float | None) -> str:
+    """Write the interval of a change, as the change itself is written: −24.0 … −16.0 %, 8.3 … 12 times."""
+    if change is None or not in_times(change, *interval):
+        return change_span(interval)
+    bounds = [ratio_of(bound) for bound in interval]
+    if ratio_of(change) < 1:
+        bounds = sorted(map(_inverse, bounds))
+    return f"{' … '.join(map(times, bounds))}{_unit_of_factors(terms, more=ratio_of(change) >= 1)}"
+
+
+def with_interval(terms: Terms, change: float | None, interval: Sequence[float] | None) -> str:
+    """Write a change with its interval: −20.0 % (−24.0 … −16.0 %), 10 times as fast (8.3 … 12 times); empty without a change."""
+    if change is None:
+        return ""
+    text = change_in_words(terms, change, interval)
+    return f"{text} ({span_in_words(terms, interval, change)})" if interval else text
+
+
+def improvement_text(terms: Terms, improvement: float) -> str:
+    """Write an improvement, which is positive where it is better, in whole percent: +24 %, −12 %; beyond as a factor: 20 times as fast."""
+    changed = -improvement if terms.lower_is_better else improvement
+    return change_in_words(terms, changed) if in_times(changed) else percent(improvement, 0)
+
+
+def _factor_words(terms: Terms, *, more: bool) -> tuple[str, str]:
+    """Return what stands before and after a factor of 1 or more."""
+    dimension = UNITS[terms.unit].dimension if terms.unit in UNITS else ""
+    less, _ = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
+    if less == "fewer failures":
+        return ("", " times the failures") if more else ("fewer by a factor of ", "")
+    if more:
+        return "", f" {_TIMES.get(dimension, 'times as high')}"
+    return (
+        ("", " times as fast") if less == "faster" else (f"{less.split()[0]} by a factor of ", "")
+    )
+
+
+def _unit_of_factors(terms: Terms, *, more: bool) -> str:
+    return " times" if _factor_words(terms, more=more)[1] else ""
+
+
+def _inverse(ratio: float) -> float:
+    return 1 / ratio if ratio else math.inf
 
 
 def superlative(terms: Terms) -> str:

@@ -110,7 +110,7 @@ def _part(part: Part) -> Iterator[str]:
     yield f"## {line(part.question)}"
     yield f"**{line(part.answer)}**"
     yield line(part.caveat)
-    heads = ("comparison", "change", "95 % interval, %", "verdict", "sessions")
+    heads = ("comparison", "change", "95 % interval", "verdict", "sessions")
     rows = [
         (c.name, c.change, c.interval, "; ".join(filter(None, (c.word, c.also))), c.standing)
         for c in part.compared

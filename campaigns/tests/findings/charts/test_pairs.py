@@ -64,7 +64,7 @@ def test_the_estimate_has_the_tone_of_its_verdict(rows, traces):
     assert better["error_x"]["array"] == pytest.approx([1.6])
     assert better["error_x"]["arrayminus"] == pytest.approx([1.5])
     assert better["error_x"]["color"] == "@better/60"
-    assert better["text"] == ["100 files: −24.0 % (−25.5 … −22.4), faster, 3 pairs."]
+    assert better["text"] == ["100 files: −24.0 % (−25.5 … −22.4 %), faster, 3 pairs."]
     assert drawn["95 % interval, thin"]["marker"]["color"] == "@thin"
 
 
@@ -131,8 +131,8 @@ def test_the_legend_says_who_ran_first(rows):
 def test_the_description_tells_every_stratum(rows):
     assert describe(chart(rows)) == (
         "Change by manifest, with every pair: time, asyncio vs. futures, negative is better. "
-        "100 files: −24.0 % (−25.5 … −22.4), faster, 3 pairs. "
-        "200 files: +1.0 % (−60.0 … +90.0), not enough data, 2 pairs. "
+        "100 files: −24.0 % (−25.5 … −22.4 %), faster, 3 pairs. "
+        "200 files: +1.0 % (−60.0 … +90.0 %), not enough data, 2 pairs. "
         "500 files: too many failures, 0 pairs."
     )
 

@@ -52,7 +52,7 @@ def test_a_forest_row_places_estimate_interval_and_zero():
     row = forest(-37.4, (-43.5, -30.7), Scale(-50.0, 22.0))
 
     assert (row.zero, row.estimate, row.low, row.high) == ("69.44%", "17.50%", "9.03%", "26.81%")
-    assert row.label == "−37.4 %, interval −43.5 … −30.7"
+    assert row.label == "−37.4 %, interval −43.5 … −30.7 %"
 
 
 @pytest.mark.parametrize("change", [None, math.nan])

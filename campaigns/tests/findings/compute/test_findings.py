@@ -67,7 +67,7 @@ def test_the_geometric_mean_comes_first_and_other_readings_of_it_follow(publishe
         "average of the inverse": "+24.4 %",
     }
     first, second = (fact["note"] for fact in found["answer"]["facts"][:2])
-    assert first == "−23.4 … −15.5, rows as a sample"
+    assert first == "−23.4 … −15.5 %, rows as a sample"
     assert second.endswith(", as published elsewhere")
     assert found["answer"]["sentence"] == (
         "asyncio vs. futures: −19.5 % (−23.4 … −15.5 %), geometric mean over 5; "

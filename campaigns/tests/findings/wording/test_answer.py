@@ -119,6 +119,33 @@ SENTENCES = {
         pairs(stratum(verdict(Word.BETTER, 25.0, 20.0, 30.0)), unit="B/s", lower_is_better=False),
         "new has higher throughput than old: +25.0 % (+20.0 … +30.0 %).",
     ),
+    "pairs, ten times as fast": (
+        pairs(stratum(verdict(Word.BETTER, -90.2, -92.0, -88.0))),
+        "new is faster than old: 10 times as fast (8.3 … 13 times).",
+    ),
+    "pairs, many times as long": (
+        pairs(stratum(verdict(Word.WORSE, 270.0, 210.0, 340.0))),
+        "new is slower than old: 3.7 times as long (3.1 … 4.4 times).",
+    ),
+    "pairs of a rate, many times as much": (
+        pairs(
+            stratum(verdict(Word.BETTER, 213.0, 180.0, 250.0)), unit="1/s", lower_is_better=False
+        ),
+        "new has higher throughput than old: 3.1 times the throughput (2.8 … 3.5 times).",
+    ),
+    "pairs of a rate, a fraction": (
+        pairs(stratum(verdict(Word.WORSE, -95.0, -96.0, -94.0)), unit="1/s", lower_is_better=False),
+        "new has lower throughput than old: lower by a factor of 20 (17 … 25).",
+    ),
+    "strata, ten times as fast": (
+        pairs(
+            stratum(verdict(Word.BETTER, -90.2, -92.0, -88.0), size=1),
+            stratum(FASTER, size=2),
+            overall=over(2, -95.0),
+        ),
+        "new vs. old: 20 times as fast (14 … 33 times), geometric mean over 2; faster on all 2 (10 times as fast to 1.2 times "
+        "as fast).",
+    ),
     "pairs of errors": (
         pairs(stratum(verdict(Word.WORSE, 25.0, 20.0, 30.0)), metric="errors", unit="count"),
         "new has more failures than old: +25.0 % (+20.0 … +30.0 %).",
@@ -678,7 +705,7 @@ def test_the_cost_of_slower_settings_is_beside_the_best():
     assert [(fact.label, fact.value, fact.note) for fact in facts] == [
         ("workers 8", "10 s", "best measured"),
         ("workers 4", "+100.0 %", "20 s; up to 120.0 % slower (95 %)"),
-        ("workers 2", "+300.0 %", "40 s; up to 330.0 % slower (95 %)"),
+        ("workers 2", "4 times as long", "40 s; up to 4.3 times (95 %)"),
     ]
 
 

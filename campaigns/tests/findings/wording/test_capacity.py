@@ -748,7 +748,7 @@ def test_rows_come_first_where_the_change_differs_by_load():
         "15 hosts faster (−31.0 %); mean over 2 loads, without 40 hosts, where too much failed: "
         "faster, −20.1 % (−25.0 … −15.0 %)."
     )
-    assert text.facts[-1].note == "−25.0 … −15.0, mean over 2 loads, differs by load"
+    assert text.facts[-1].note == "−25.0 … −15.0 %, mean over 2 loads, differs by load"
 
 
 def test_a_primary_contrast_over_loads_is_named_once():

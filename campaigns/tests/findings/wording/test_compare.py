@@ -132,23 +132,23 @@ def differing(number, changed=()):
 SENTENCES = [
     (
         whole(row(FASTER)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8 %).",
     ),
     (
         whole(row(SLOWER)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: slower, +12.5 % (95 % +8.1 … +17.0).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: slower, +12.5 % (95 % +8.1 … +17.0 %).",
     ),
     (
         whole(row(FASTER, name="")),
-        "“campaign 2” vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8).",
+        "“campaign 2” vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8 %).",
     ),
     (
         whole(row(EQUIVALENT)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: equivalent within 2 %, +0.3 % (95 % −0.9 … +1.5).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: equivalent within 2 %, +0.3 % (95 % −0.9 … +1.5 %).",
     ),
     (
         whole(row(OPEN)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: not enough data, −3.0 % (95 % −9.0 … +3.4).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: not enough data, −3.0 % (95 % −9.0 … +3.4 %).",
     ),
     (
         whole(row(verdict(Word.NOT_ENOUGH_DATA, n=1))),
@@ -156,11 +156,11 @@ SENTENCES = [
     ),
     (
         whole(row(verdict(Word.BETTER, 25.0, 20.0, 30.0)), terms=RATE),
-        "“campaign 2” at workers 4 vs. “campaign 1”: higher throughput, +25.0 % (95 % +20.0 … +30.0).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: higher throughput, +25.0 % (95 % +20.0 … +30.0 %).",
     ),
     (
         whole(row(FASTER), row(SLOWER), over=OVER),
-        "“campaign 2” vs. “campaign 1”: −15.0 % (95 % −17.0 … −13.0), geometric mean over 2 cells, "
+        "“campaign 2” vs. “campaign 1”: −15.0 % (95 % −17.0 … −13.0 %), geometric mean over 2 cells, "
         "from −20.0 % to −10.0 %; faster in 1, slower in 1.",
     ),
     (
@@ -191,7 +191,7 @@ SENTENCES = [
     ),
     (
         three(row(FASTER), row(FASTER), over_1=OVER, refused_2=[PATH]),
-        "Against “campaign 1”: “campaign 2” −15.0 % (95 % −17.0 … −13.0, 2 cells); “campaign 3” is not "
+        "Against “campaign 1”: “campaign 2” −15.0 % (95 % −17.0 … −13.0 %, 2 cells); “campaign 3” is not "
         "comparable (path).",
     ),
     (
@@ -201,7 +201,7 @@ SENTENCES = [
     ),
     (
         chosen(row(FASTER, name="")),
-        "campaign 2: workers 5 vs. campaign 1: workers 4: faster, −20.0 % (95 % −21.2 … −18.8).",
+        "campaign 2: workers 5 vs. campaign 1: workers 4: faster, −20.0 % (95 % −21.2 … −18.8 %).",
     ),
     (
         chosen(row(FASTER, name=""), row(FAILING, side=2, name="")),
@@ -328,9 +328,9 @@ def test_numbers_are_those_of_few_cells_or_the_extremes_of_many():
     changes = [row(verdict(Word.BETTER, -n), name=f"workers {n}") for n in range(1, 6)]
 
     assert list(few.facts) == [
-        Fact("campaign 2", "−15.0 %", "−17.0 … −13.0"),
-        Fact("workers 4", "−20.0 %", "−21.2 … −18.8"),
-        Fact("workers 8", "+12.5 %", "+8.1 … +17.0"),
+        Fact("campaign 2", "−15.0 %", "−17.0 … −13.0 %"),
+        Fact("workers 4", "−20.0 %", "−21.2 … −18.8 %"),
+        Fact("workers 8", "+12.5 %", "+8.1 … +17.0 %"),
     ]
     assert [each.label for each in answer_of(whole(*changes)).facts] == ["workers 5", "workers 1"]
     assert not answer_of(whole(row(FAILING))).facts

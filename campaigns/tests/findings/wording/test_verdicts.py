@@ -11,6 +11,7 @@ from campaigns.findings.wording.verdicts import (
     advice_of,
     label_of,
     superlative,
+    with_interval,
 )
 from campaigns.stats.interval import Interval
 from campaigns.stats.verdict import Verdict, Word
@@ -138,3 +139,35 @@ def test_two_names_of_one_setting_can_only_differ_by_a_false_alarm():
 )
 def test_the_advice_is_one_sentence(verdict, sentence):
     assert advice_of(terms(), verdict) == sentence
+
+
+def metric(unit="s", *, lower=True, name="duration"):
+    return Terms(metric=name, label="It", unit=unit, lower_is_better=lower)
+
+
+CHANGES = [
+    (metric(), -20.0, (-24.0, -16.0), "−20.0 % (−24.0 … −16.0 %)"),
+    (metric(), 200.0, (190.0, 199.9), "+200.0 % (+190.0 … +199.9 %)"),
+    (metric(), -90.0, (-90.0, -80.0), "−90.0 % (−90.0 … −80.0 %)"),
+    (metric(), 908.0, (700.0, 1100.0), "10 times as long (8 … 12 times)"),
+    (metric(), -90.2, (-92.0, -88.0), "10 times as fast (8.3 … 13 times)"),
+    (metric(), -50.0, (-91.0, 610.0), "2 times as fast (0.14 … 11 times)"),
+    (metric(), -100.0, (-100.0, -99.0), "over 1e9 times as fast (100 … over 1e9 times)"),
+    (metric(lower=False), -95.0, None, "shorter by a factor of 20"),
+    (metric("B"), 210.0, None, "3.1 times as large"),
+    (metric("B"), -95.0, (-96.0, -94.0), "smaller by a factor of 20 (17 … 25)"),
+    (metric("B/s", lower=False), 210.0, None, "3.1 times the throughput"),
+    (metric("files/s", lower=False), -95.0, None, "lower by a factor of 20"),
+    (metric("count", lower=False, name="done"), 210.0, None, "3.1 times as many"),
+    (metric("count", name="done"), -95.0, None, "fewer by a factor of 20"),
+    (metric("count", name="errors"), 900.0, None, "10 times the failures"),
+    (metric("count", name="errors"), -95.0, None, "fewer by a factor of 20"),
+    (metric("widgets", name="odd"), 210.0, None, "3.1 times as high"),
+    (metric("widgets", name="odd"), -95.0, None, "lower by a factor of 20"),
+    (metric(), None, None, ""),
+]
+
+
+@pytest.mark.parametrize(("terms", "change", "interval", "text"), CHANGES)
+def test_a_change_beyond_what_percent_tells_is_a_factor(terms, change, interval, text):
+    assert with_interval(terms, change, interval) == text
