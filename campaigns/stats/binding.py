@@ -226,8 +226,9 @@ class Limits:
     """Used so far, a CPU is what tasks wait for. A job waits as long as it is served by 71 % of two cores (Erlang's C). [own]"""
     cpu_pressure: Share = 0.25
     """PSI `some`, of a CPU that is loaded. [own]"""
-    cpu_waits: Share = 0.50
-    """PSI `some`, however much is used: but where one core is full, or a quota is used up, tasks may wait for that. [own]"""
+    cpu_waits: Share = 0.40
+    """PSI `some`, however much is used: but where one core is full, or a quota is used up, tasks may wait for that. Some job waits
+    41 % of the time where two cores are used to 71 % (M/M/2). [own]"""
     cpu_queue: Number = 1.0
     """Tasks that run or want to, but the reader, over cores, of a loaded CPU without PSI: as many wait as the cores can run. [own]"""
     core: Share = 0.95
@@ -263,6 +264,8 @@ class Limits:
     network_lossy: Share = 0.30
     listen_samples: Count = 3
     """Samples in which the listen queue overflowed. [own]"""
+    listen_drops: Share = 0.001
+    """Drops of the listen queue against the segments sent: fewer are events beside the work that is done. [own]"""
     connections: Share = 0.95
     """Of the connections that are not reserved. [own]"""
     new_session: Number = 10.0

@@ -1,6 +1,6 @@
 """Judge the hardware of a machine: processor, memory, storage, network. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -126,37 +126,8 @@ class Cpu:
             return None
         if self.total is None or self.busy is None:
             return unknown(Resource.CPU)
-        window, used = self.window, self._used()
-        pressure = window.share("pressure.cpu.some")
-        loaded = [(used, LIMITS.cpu_loaded)]
-        indicators = [Indicator("cpu_used", used, LIMITS.cpu_used, Sign.UTILISATION)]
-        waits = Sign.SATURATION
-        if pressure.whole is not None:
-            indicators.append(
-                Indicator("pressure_some", pressure, LIMITS.cpu_pressure, waits, needs=loaded)
-            )
-        if not waits_are_theirs:
-            indicators.append(Indicator("pressure_some", pressure, LIMITS.cpu_waits, waits))
-        running = window.series("cpu.running")
-        queue = measure_of(np.maximum(running - 1, 0.0) / self.cores) if running is not None and self.cores else Measure()  # fmt: skip
-        if pressure.whole is None:
-            indicators.append(
-                Indicator(
-                    "running_per_core",
-                    queue,
-                    LIMITS.cpu_queue,
-                    waits,
-                    Unit.COUNT,
-                    needs=loaded,
-                )
-            )
-        niced = self._niced()
-        informs = informing(("load_generator", self.load_share, Unit.SHARE))
-        if pressure.whole is not None:
-            informs = [*informing(("running_per_core", queue.whole, Unit.COUNT)), *informs]
-        if niced is not None:
-            informs.insert(0, niced)
-        group, busy = window.largest_group("group.cpu"), mean_of(self.busy)
+        used, pressure = self._used(), self.window.share("pressure.cpu.some")
+        group, busy = self.window.largest_group("group.cpu"), mean_of(self.busy)
         state = ResourceState(
             Resource.CPU,
             "",
@@ -168,31 +139,65 @@ class Cpu:
             group_share=min(group[1] / busy, 1.0) if group and busy else None,
             caveats=[Caveat.NO_PRESSURE] if pressure.whole is None else [],
         )
-        state = judged(state, indicators, informs)
-        if state.state != State.BINDS:
-            if self.cores is None:
-                return unknown(Resource.CPU, "", Caveat.CORES_UNKNOWN)
-            return state
-        caveats = [*state.caveats]
-        if niced is not None:
-            caveats.append(Caveat.NICED)
-        load, there = self._load(), mean_of(self.total - self._mode("steal"))
-        if load is not None and there and (used.whole or 0.0) - load / there < LIMITS.cpu_loaded:
-            caveats.append(Caveat.LOAD)
-        return replace(state, caveats=caveats)
+        niced, queue = self._niced(), self._queue().whole
+        informs = [
+            *([niced] if niced else []),
+            *informing(
+                ("running_per_core", None if pressure.whole is None else queue, Unit.COUNT),
+                ("load_generator", self.load_share, Unit.SHARE),
+            ),
+        ]
+        state = judged(state, self._indicators(used, pressure, waits_are_theirs), informs)
+        if state.state == State.BINDS:
+            found = [Caveat.NICED] if niced else []
+            if self._is_of_load(used):
+                found.append(Caveat.LOAD)
+            return replace(state, caveats=[*state.caveats, *found])
+        return state if self.cores else unknown(Resource.CPU, "", Caveat.CORES_UNKNOWN)
 
-    def _niced_outside(self) -> float:
+    def _indicators(
+        self, used: Measure, pressure: Measure, waits_are_theirs: bool
+    ) -> list[Indicator]:
+        """Return by what all cores are judged: how much is used, and who waits."""
+        loaded, waits = [(used, LIMITS.cpu_loaded)], Sign.SATURATION
+        found = [Indicator("cpu_used", used, LIMITS.cpu_used, Sign.UTILISATION)]
+        if pressure.whole is None:
+            queue, limit = self._queue(), LIMITS.cpu_queue
+            return [*found, Indicator("running_per_core", queue, limit, waits, Unit.COUNT, needs=loaded)]  # fmt: skip
+        found.append(Indicator("pressure_some", pressure, LIMITS.cpu_pressure, waits, needs=loaded))
+        if not waits_are_theirs:
+            found.append(Indicator("pressure_some", pressure, LIMITS.cpu_waits, waits))
+        return found
+
+    def _queue(self) -> Measure:
+        """Return the tasks that run or want to for each core, the reader of that left out."""
+        running = self.window.series("cpu.running")
+        if running is None or self.cores is None:
+            return Measure()
+        return measure_of(np.maximum(running - 1, 0.0) / self.cores)
+
+    def _is_of_load(self, used: Measure) -> bool:
+        """Return whether the CPU would have time left without perfdash's own processes."""
+        load, total = self._load(), mean_of(self.total)
+        there = (total or 0.0) - (mean_of(self.modes.get("steal")) or 0.0)
+        return (
+            load is not None
+            and there > 0
+            and (used.whole or 0.0) - load / there < LIMITS.cpu_loaded
+        )
+
+    def _niced_outside(self) -> Measure:
         """Return the cores of niced programs outside the groups, and of perfdash: one core that is full of them gives way."""
         nice = self.modes.get("nice")
         if nice is None:
-            return 0.0
+            return Measure()
         outside = [
             values
             for label in (OTHERS, *self.window.observed.load_groups)
             if (values := self.window.series("group.cpu", label)) is not None
         ]
         grouped = self.window.series("group.cpu", OTHERS) is not None
-        return mean_of(np.fmin(nice, np.nansum(outside, axis=0)) if grouped else nice) or 0.0
+        return measure_of(np.fmin(nice, np.nansum(outside, axis=0)) if grouped else nice)
 
     def _core(self) -> Iterator[ResourceState]:
         """Judge the busiest core, and the busiest thread of the groups, while the CPU as a whole has time left."""
@@ -202,43 +207,51 @@ class Cpu:
         if self.cores is not None and self.cores < 2:
             return
         busiest = window.largest_group("cpu.core_busy")
-        thread = window.largest_group("group.busiest_thread")
-        if busiest is None and thread is None:
+        threads = self._threads()
+        if busiest is None and not threads:
             known = [
-                window.series("cpu.core_busy", label) for label in window.labels("cpu.core_busy")
+                window.series("cpu.core_busy", each) for each in window.labels("cpu.core_busy")
             ]
             idle = any(values is not None for values in known)
-            yield ResourceState(
-                Resource.CORE,
-                "",
-                State.FREE if idle else State.UNKNOWN,
-                utilisation=0.0 if idle else None,
-            )
+            state = State.FREE if idle else State.UNKNOWN
+            yield ResourceState(Resource.CORE, "", state, utilisation=0.0 if idle else None)
             return
-        niced = self._constant(self._niced_outside())
-        core = window.share("cpu.core_busy", busiest[0]).less(niced) if busiest else Measure()
-        of_thread = window.share("group.busiest_thread", thread[0]) if thread else Measure()
-        if thread and thread[0] == OTHERS:
-            of_thread = of_thread.less(niced)
-        used = max(core.whole or 0.0, of_thread.whole or 0.0)
-        left = self._left()
-        indicators = [
-            Indicator("thread_busy", of_thread, LIMITS.core, Sign.UTILISATION, label=thread[0] if thread else "", needs=left),
-            Indicator("core_busy", core, LIMITS.core, Sign.UTILISATION, label=busiest[0] if busiest else "", needs=left),
-        ]  # fmt: skip
-        # A core that is full of something else is no thread's.
-        full = any(each.holds() for each in indicators)
-        is_threads = indicators[0].holds() if full else (of_thread.whole or 0.0) >= used / 2
-        whose = thread[0] if thread and is_threads else ""
+        core = Measure()
+        if busiest:
+            core = window.share("cpu.core_busy", busiest[0]).less(self._niced_outside())
+        of_core = Indicator("core_busy", core, LIMITS.core, Sign.UTILISATION, label=busiest[0] if busiest else "", needs=self._left())  # fmt: skip
+        full = [each for each in threads if each.holds()]
+        for each in full:
+            yield self._of_core(each.label, [each, of_core])
+        if not full:
+            # A core that is full of something else is no thread's.
+            first = threads[:1]
+            least = max(core.whole or 0.0, *(each.measure.whole or 0.0 for each in first), 0.0) / 2
+            whose = [each.label for each in first if (each.measure.whole or 0.0) >= least]
+            yield self._of_core("" if of_core.holds() else "".join(whose), [*first, of_core])
+
+    def _of_core(self, whose: str, indicators: Sequence[Indicator]) -> ResourceState:
+        """Judge one core. whose: the group whose thread fills it."""
         state = ResourceState(
             Resource.CORE,
             whose,
             State.FREE,
-            utilisation=used,
+            utilisation=max(each.measure.whole or 0.0 for each in indicators),
             group=whose,
-            caveats=[Caveat.LOAD] if whose in window.observed.load_groups else [],
+            caveats=[Caveat.LOAD] if whose in self.window.observed.load_groups else [],
         )
-        yield judged(state, indicators)
+        return judged(state, indicators)
+
+    def _threads(self) -> list[Indicator]:
+        """Return the busiest thread of each group, the busiest of all first."""
+        window, found = self.window, []
+        for label in window.labels("group.busiest_thread"):
+            busy = window.share("group.busiest_thread", label)
+            if label == OTHERS:
+                busy = busy.less(self._niced_outside())
+            if busy.whole:
+                found.append(Indicator("thread_busy", busy, LIMITS.core, Sign.UTILISATION, label=label, needs=self._left()))  # fmt: skip
+        return sorted(found, key=lambda each: -(each.measure.whole or 0.0))
 
     def _left(self) -> list[tuple[Measure, float]]:
         """Return what a full core needs: that the CPU as a whole has time left, less than which it is the CPU that is full."""
@@ -246,9 +259,6 @@ class Cpu:
         if used.whole is None:
             return []
         return [(Measure(1 - used.whole, 1 - used.parts), 1 - LIMITS.cpu_used + 1e-9)]
-
-    def _constant(self, value: float) -> Measure:
-        return measure_of(np.full(self.window.samples, value))
 
     def _quotas(self) -> Iterator[ResourceState]:
         window = self.window

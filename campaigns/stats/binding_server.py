@@ -58,7 +58,8 @@ def listen_queue(window: Window) -> Iterator[ResourceState]:
         yield unknown(Resource.LISTEN_QUEUE)
         return
     grown = np.fmax.reduce(known)
-    samples = float(np.count_nonzero(grown > 0))
+    sent = window.series("tcp.segments")
+    of_segments = Measure() if sent is None else ratio_of(grown, sent)
     state = ResourceState(
         Resource.LISTEN_QUEUE,
         "",
@@ -66,10 +67,15 @@ def listen_queue(window: Window) -> Iterator[ResourceState]:
         saturation=happens(grown, grown > 0).whole,
         errors=float(np.nansum(grown)) * window.step,
     )
-    yield judged(
-        state,
-        [Indicator("overflow_samples", Measure(samples), LIMITS.listen_samples, Sign.SATURATION, Unit.COUNT)],
-    )  # fmt: skip
+    samples = Indicator(
+        "overflow_samples",
+        Measure(float(np.count_nonzero(grown > 0))),
+        LIMITS.listen_samples,
+        Sign.SATURATION,
+        Unit.COUNT,
+        needs=[(of_segments, LIMITS.listen_drops)] if of_segments.whole else [],
+    )
+    yield judged(state, [samples], informing(("drops_of_segments", of_segments.whole, Unit.SHARE)))
 
 
 def database(window: Window, cpu: Cpu) -> Iterator[ResourceState]:

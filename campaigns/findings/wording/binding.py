@@ -156,6 +156,7 @@ _FIGURES: Mapping[str, str] = {
     "of_speed": "of the card's speed",
     "retransmitted": "segments sent again",
     "overflow_samples": "samples in which it overflowed",
+    "drops_of_segments": "drops against the segments sent",
     "connections_used": "connections used",
     "refused_samples": "samples in which a connection was refused",
     "waits_for_locks": "of active session time waits for a lock",

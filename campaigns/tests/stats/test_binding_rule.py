@@ -332,7 +332,10 @@ def test_the_page_of_resources_tells_the_limits(subtests):
         ],
         "storage": [LIMITS.io_full],
         "network": [LIMITS.network, LIMITS.retransmits, LIMITS.network_lossy],
-        "listen queue": [f"at least {LIMITS.listen_samples} samples"],
+        "listen queue": [
+            f"at least {LIMITS.listen_samples} samples",
+            f"{1 / LIMITS.listen_drops:,.0f} segments",
+        ],
         "database connections": [
             LIMITS.connections,
             LIMITS.refused,
