@@ -229,8 +229,9 @@ def test_a_server_that_hangs_ends_the_watch_after_three_looks(database, monkeypa
     hung: list[int] = []
 
     def hang():
-        pid = database.value(WATCH_PID)
-        if not hung and pid:  # on a busy machine its first look may have been missed
+        # On a busy machine the first look of the watch may have been missed.
+        pid = None if hung else database.value(WATCH_PID)
+        if pid:
             hung.append(pid)
             os.kill(hung[0], signal.SIGSTOP)
             os.kill(database.process.pid, signal.SIGSTOP)
