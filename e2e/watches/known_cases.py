@@ -57,6 +57,12 @@ with open(sys.argv[1], "r+b") as file:
             whole[place]
 """
 SLEEPING = 'run lambda { |env| sleep 0.05; [200, {"Content-Type" => "text/plain"}, ["ok"]] }\n'
+WORKING = """run lambda { |env|
+  ends = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.05
+  nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < ends
+  [200, {"Content-Type" => "text/plain"}, ["ok"]]
+}
+"""
 HAPROXY = """
 global
     maxconn 4096
@@ -370,14 +376,16 @@ def _cgroup(limit: int) -> Iterator[Path]:
 
 
 @contextmanager
-def _puma(place: Path, threads: int) -> Iterator[tuple[int, int]]:
-    """Serve answers that take 50 ms, by so many threads; yield the ports of server and control."""
+def _puma(
+    place: Path, threads: int, workers: int = 0, answer: str = SLEEPING
+) -> Iterator[tuple[int, int]]:
+    """Serve answers that take 50 ms, by so many threads of each worker; yield the ports of server and control."""
     name = needed("puma", "puma")
     rack = place / "config.ru"
-    rack.write_text(SLEEPING)
+    rack.write_text(answer)
     port, control = servers.free_port(), servers.free_port()
     command = [
-        name, "-b", f"tcp://127.0.0.1:{port}", "-t", f"{threads}:{threads}",
+        name, "-b", f"tcp://127.0.0.1:{port}", "-t", f"{threads}:{threads}", "-w", str(workers),
         "--control-url", f"tcp://127.0.0.1:{control}", "--control-token", TOKEN, str(rack),
     ]  # fmt: skip
     with servers.running(command, control, place):
@@ -415,6 +423,12 @@ def _watch_puma(control: int) -> Watches:
 def threads(place: Path) -> Iterator[Watches]:
     """Ask a server of 4 threads by 32 clients."""
     with _puma(place, 4) as (port, control), _asking(32, port):
+        yield _watch_puma(control)
+
+
+def cpu_behind_threads(place: Path) -> Iterator[Watches]:
+    """Ask a server whose answers take CPU, with a worker of 2 threads for each core, by 32 clients."""
+    with _puma(place, 2, CORES, WORKING) as (port, control), _asking(32, port):
         yield _watch_puma(control)
 
 
@@ -460,6 +474,14 @@ def names(resource: Resource, *others: Resource) -> Callable[[RunBinding], bool]
     return says
 
 
+def cpu_and_threads(run: RunBinding) -> bool:
+    """Return whether the CPU is said to bind, with the queue at the threads in front of it."""
+    behind, queues = in_front(run.strongest)
+    return [each.resource for each in behind] == [Resource.CPU] and Resource.THREADS in {
+        each.resource for each in queues
+    }
+
+
 def none_seen(run: RunBinding) -> bool:
     """Return whether nothing is named, and that is known."""
     return run.word == RunWord.NONE
@@ -481,6 +503,9 @@ CASES = {
     ),
     "application threads": Case(
         threads, names(Resource.THREADS, Resource.LISTEN_QUEUE), "application threads"
+    ),
+    "CPU behind threads": Case(
+        cpu_behind_threads, cpu_and_threads, "CPU; requests queue at the threads"
     ),
     "throttle": Case(throttle, binds(Resource.THROTTLE), "a limit that was set"),
     "slow client": Case(slow_client, none_seen, "none seen"),
