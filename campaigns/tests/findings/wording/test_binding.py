@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
 
 from campaigns.findings.values import BindingFinding, BindingGroup, BindingLevel
 from campaigns.findings.wording.binding import (
@@ -12,12 +14,14 @@ from campaigns.findings.wording.binding import (
     run_binding_text,
 )
 from campaigns.stats.binding import (
+    QUEUES,
     Bound,
     Caveat,
     Observed,
     Resource,
     RunBinding,
     RunWord,
+    in_front,
 )
 from campaigns.stats.binding_levels import level_binding, ranges_of, trends_of
 from campaigns.stats.binding_rule import judge
@@ -304,3 +308,28 @@ def test_whose_the_niced_work_is_is_a_caveat_of_the_campaign():
     assert told.caveats[1] == (
         "Niced programs use a part of the CPU that binds, and give way to others. They are updatedb and gzip."
     )
+
+
+JUDGED_RUNS = [judge(known.observed) for known in MACHINES]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(JUDGED_RUNS), max_size=4), min_size=1, max_size=6),
+    st.booleans(),
+    st.sampled_from([1, 2]),
+)
+def test_of_whatever_runs_each_sentence_is_short_and_no_queue_stands_before_hardware(
+    levels, numeric, groups
+):
+    told = finding(list(enumerate(levels, 1)), numeric=numeric, groups=groups)
+
+    texts = binding_texts(told)
+
+    assert_short(texts.sentence)
+    for group in told.groups:
+        for level in group.cells:
+            binds, queues = in_front(level.binding.bound)
+            if queues:
+                assert binds
+                assert not any(each.resource in QUEUES for each in binds)
+    assert "  " not in texts.sentence
