@@ -531,8 +531,7 @@ class _Levels:
         if len(told) > MOST_NAMED:
             told = sorted(told, key=lambda each: -each[1])[:MOST_NAMED]
         if [count for _, count in told] == [binding.runs] * len(told):
-            where = "in the only run" if binding.runs == 1 else f"in all {binding.runs} runs"
-            return f"{_listed([name for name, _ in told])} {where}"
+            return f"{_listed([name for name, _ in told])} {_all_runs(binding.runs)}"
         first, *rest = (f"{name} in {count}" for name, count in told)
         return ", ".join([f"{first} of {counted(binding.runs, 'run')}", *rest])
 
@@ -666,9 +665,12 @@ def _in_runs(levels: Sequence[LevelBinding], bound: Sequence[Bound]) -> str:
         )
         for one in bound
     )
-    if runs == 1:
-        return "in the only run"
-    return f"in all {runs} runs" if said >= runs else f"in {said} of {runs} runs"
+    return _all_runs(runs) if said >= runs else f"in {said} of {runs} runs"
+
+
+def _all_runs(runs: int) -> str:
+    """Write “in all 3 runs”."""
+    return {1: "in the only run", 2: "in both runs"}.get(runs, f"in all {runs} runs")
 
 
 def _trend(trend: Trend, words: _Levels) -> TrendText:

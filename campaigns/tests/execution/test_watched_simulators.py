@@ -101,7 +101,7 @@ def test_memory_binds_from_the_workers_on_with_which_the_modelled_machine_swaps(
     assert words(finding)[6] == [Resource.MEMORY]
     assert not any(Resource.MEMORY in word for level, word in words(finding).items() if level < 6)
     assert (
-        "From 6 puma workers on, memory of the target binds in all 2 runs. "
+        "From 6 puma workers on, memory of the target binds in both runs. "
         "This begins between 4 and 6 puma workers." in binding_sentence(finding)
     )
 
@@ -140,5 +140,5 @@ def test_cpu_binds_from_the_concurrency_on_at_which_the_modelled_cpus_are_full()
 
     assert words(finding) == {2: "none", 12: [Resource.CPU]}
     sentence = binding_sentence(finding)
-    assert sentence.startswith("From download concurrency 12 on, CPU of the target binds in all")
+    assert sentence.startswith("From download concurrency 12 on, CPU of the target binds in both runs.")
     assert "None seen at download concurrency 2" in sentence
