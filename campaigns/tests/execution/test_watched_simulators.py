@@ -140,5 +140,7 @@ def test_cpu_binds_from_the_concurrency_on_at_which_the_modelled_cpus_are_full()
 
     assert words(finding) == {2: "none", 12: [Resource.CPU]}
     sentence = binding_sentence(finding)
-    assert sentence.startswith("From download concurrency 12 on, CPU of the target binds in both runs.")
+    assert sentence.startswith(
+        "From download concurrency 12 on, CPU of the target binds in both runs."
+    )
     assert "None seen at download concurrency 2" in sentence
