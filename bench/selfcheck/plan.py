@@ -90,6 +90,8 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
     for number in (1, 2, 3, 5):
         for between in (0.0, 0.01, 0.03):
             yield families.sessions, (between, number), 2000
+    for n in REPEATS:
+        yield families.found_changes, (0.02, n), 1000
     yield from said.parts()
     for share in (0.01, 0.05, 0.2):
         for n in REPEATS:

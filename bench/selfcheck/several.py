@@ -61,9 +61,9 @@ def _mean(logs: Array) -> Interval | None:
         interleaved=True,
         lower_is_better=True,
         criteria=CRITERIA,
-        together=PAIRS,
+        means=[PAIRS],
     )
-    return result.together.verdict.ci_pct if result.together else None
+    return result.means[0].verdict.ci_pct
 
 
 def _across(baseline: Array, candidate: Array) -> Interval | None:

@@ -108,7 +108,7 @@ def _of_groups(levels: LevelsFinding) -> Iterator[Favoured]:
     share = levels.delta_pct
     for group in levels.groups:
         best = group.best
-        if best is None:
+        if best is None or best.unknown:
             continue
         rows = zip(best.cells, best.upper_pct, strict=True)
         cell = next((cell for cell, upper in rows if upper <= share), None)
@@ -122,7 +122,7 @@ def _of_all(levels: LevelsFinding) -> Iterator[Favoured]:
     """Yield the best cell over all factors, where it is demonstrably as good as the best."""
     for each in levels.overall:
         best = each.best
-        if best.upper_pct[best.cells.index(best.seen)] <= levels.delta_pct:
+        if not best.unknown and best.upper_pct[best.cells.index(best.seen)] <= levels.delta_pct:
             why = why_best_of_all(best, levels.delta_pct)
             yield Favoured(each.setting, each.levels, why)
 

@@ -314,6 +314,19 @@ class LevelRow(Struct, frozen=True, kw_only=True):
     confirmation: Confirmation = field(name="standing")
 
 
+class PairOfCells(Struct, frozen=True, kw_only=True):
+    """The verdict of two cells that did the same work, in the family of all such pairs. p_adjusted: within it."""
+
+    baseline: Key
+    candidate: Key
+    word: Word
+    reason: str
+    pct_change: Percent | None
+    ci_pct: PercentInterval | None
+    p: Probability | None
+    p_adjusted: Probability | None
+
+
 class WithinShare(Struct, frozen=True):
     """The first cell that is shown to cost no more than `share`; None where none is. blocks_needed: for that."""
 
@@ -325,7 +338,9 @@ class WithinShare(Struct, frozen=True):
 class Best(Struct, frozen=True):
     """Cells ranked against the best; `stats.best.Best` has the formulas.
 
-    seen: the cell with the best mean; possibly: those that could be the best. at_edge: the best is the last level.
+    seen: the cell with the best mean. possibly: those that no other is shown to be better than, by the verdicts of all pairs; alike: these
+    are shown to be equivalent. at_edge: the best is the last level. failing: cells that are not ranked since too much failed; unknown: since
+    too little is known of them, so that one of them may be the best.
     """
 
     cells: Sequence[Key]
@@ -338,6 +353,16 @@ class Best(Struct, frozen=True):
     critical: Sequence[Number]
     df: Degrees
     within: Sequence[WithinShare]
+    failing: Sequence[Key] = ()
+    unknown: Sequence[Key] = ()
+    alike: bool = False
+
+    @property
+    def winner(self) -> Key | None:
+        """The cell that is shown to be the best; None where another one may be."""
+        if self.unknown or len(self.possibly) != 1:
+            return None
+        return self.possibly[0]
 
 
 class BreakShare(Struct, frozen=True):
@@ -376,7 +401,7 @@ class Knee(Struct, frozen=True):
 class LevelGroup(Struct, frozen=True):
     """Cells that differ in one factor alone. values: its levels, in the order of `cells`.
 
-    reading: bounds for comparing levels on the chart. few: cells with too few runs to be ranked. best_of_each: in each of two sessions.
+    reading: bounds for comparing levels on the chart.
     """
 
     levels: Levels
@@ -386,8 +411,6 @@ class LevelGroup(Struct, frozen=True):
     reading: Sequence[InMetricInterval | None]
     comparisons: Sequence[LevelRow]
     best: Best | None
-    best_of_each: Sequence[Key]
-    few: Sequence[Key]
     knee: Knee | None
 
 
@@ -465,7 +488,8 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
 
     loads: factors that are load; groups are at one level of each. over_loads: each contrast over all loads, a family of its own. As `curves` the
     factor is itself a load: a group a setting, without comparisons and without a best level. instrument: the factor is how it is measured, so that
-    its levels should measure the same, and none is the best.
+    its levels should measure the same, and none is the best. pairs: all pairs of cells that did the same work under the same load and take part; of very many cells
+    only those of `groups`, and each against the best measured.
     """
 
     factor: str
@@ -482,6 +506,7 @@ class LevelsFinding(Terms, frozen=True, kw_only=True):
     loads: Sequence[str] = ()
     over_loads: Sequence[OverLoads] = ()
     instrument: bool = False
+    pairs: Sequence[PairOfCells] = ()
 
 
 class BlockChanges(Struct, frozen=True):
@@ -515,7 +540,10 @@ class MatrixCell(Struct, frozen=True):
 
 
 class MatrixRow(Struct, frozen=True):
-    """Cells that differ in the factor of the columns. no_baseline: the first cell has no number. ties: within the tolerance of the best."""
+    """Cells that differ in the factor of the columns. no_baseline: the first cell has no number.
+
+    best: the cell that is shown to be the best; None where another one may be. ties: those that may be, or are within the tolerance of the best.
+    """
 
     levels: Levels
     cells: Sequence[MatrixCell]

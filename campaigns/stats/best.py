@@ -1,4 +1,4 @@
-"""Multiple comparisons with the best (Hsu, 1984): which setting to recommend. Pure.
+"""Multiple comparisons with the best (Hsu, 1984): what a setting costs at most. Pure.
 
 The best is picked by the data, and so is the recommendation; the bounds here hold nevertheless, all
 together, with probability 1 - alpha. STATISTICS 3.5.
@@ -33,14 +33,13 @@ class Best:
 
     seen: the cell with the best mean. at_edge: it is the last one, so the best may lie beyond.
     cost_pct: against the best seen; upper_pct: bounds of the true cost, never below 0.
-    possibly: the cells that could be the best. critical, rho: by the cell taken for the best.
+    critical, rho: by the cell taken for the best. Which cells may be the best is the matter of `family.unbeaten`.
     """
 
     seen: int
     at_edge: bool
     cost_pct: tuple[float, ...]
     upper_pct: tuple[float, ...]
-    possibly: tuple[int, ...]
     critical: tuple[float, ...]
     rho: tuple[float, ...]
     df: int
@@ -91,15 +90,12 @@ def find_best(fit: Fit, *, lower_is_better: bool, alpha: float = 0.05) -> Best |
     others = ~np.eye(count, dtype=bool)
     reach = means[:, None] - means[None, :] + factors.T * errors
     upper = np.maximum(0, np.where(others, reach, -np.inf).max(axis=1))
-    rivals = means[None, :] + factors * errors
-    possible = means <= np.where(others, rivals, np.inf).min(axis=1)
     seen = int(means.argmin())
     return Best(
         seen=seen,
         at_edge=seen == count - 1,
         cost_pct=tuple(pct_of(float(mean - means[seen])) for mean in means),
         upper_pct=tuple(pct_of(float(bound)) for bound in upper),
-        possibly=tuple(int(cell) for cell in np.flatnonzero(possible)),
         critical=tuple(float(row.max()) for row in factors),
         rho=tuple(rho),
         df=fit.df,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,16 @@ _RHO_STEPS = 20
 """In 1: correlations are rounded down to as many, so that few critical values have to be found."""
 
 
-def best_capacity(settings: Sequence[Sequence[Condition]], *, alpha: float = 0.05) -> Best | None:
+@dataclass(frozen=True, slots=True)
+class BestCapacity(Best):
+    """Settings against the one that carries the most. possibly: those that may carry the most."""
+
+    possibly: tuple[int, ...]
+
+
+def best_capacity(
+    settings: Sequence[Sequence[Condition]], *, alpha: float = 0.05
+) -> BestCapacity | None:
     """Bound how much less each setting carries than the one that truly carries the most, in % of its own capacity.
 
     Settings stand in the order of their cost, the cheapest first. None unless all of them end by the line of one condition, and
@@ -36,7 +46,7 @@ def best_capacity(settings: Sequence[Sequence[Condition]], *, alpha: float = 0.0
     return _of_crossings(*joint, alpha) if joint else None
 
 
-def _of_crossings(whole: Line, crossed: Sequence[Crossed], alpha: float) -> Best:
+def _of_crossings(whole: Line, crossed: Sequence[Crossed], alpha: float) -> BestCapacity:
     """Compare ln C; the bends of both curves are added to each difference."""
     count = len(crossed)
     logs = np.array([each.log for each in crossed])
@@ -57,7 +67,7 @@ def _of_crossings(whole: Line, crossed: Sequence[Crossed], alpha: float) -> Best
     rivals = less - critical[:, None] * errors - bends
     possible = np.where(others, rivals, -np.inf).max(axis=1) <= 0
     seen = int(logs.argmax())
-    return Best(
+    return BestCapacity(
         seen=seen,
         at_edge=seen == count - 1,
         cost_pct=tuple(pct_of(float(logs[seen] - each)) for each in logs),

@@ -1,7 +1,7 @@
 """Results of comparisons of cells. Pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from campaigns.stats.blocks import BlockFit
@@ -75,8 +75,8 @@ class BetweenSessions:
 class Comparisons:
     """All comparisons that are shown together. fit: of the cells in `fitted`, None without any.
 
-    together: the mean of several pairs, where it was requested; its two cells are those of the first.
-    means: likewise, each over several loads.
+    means: of several pairs each, where requested; their two cells are those of the first.
+    pairs: verdicts of all pairs of cells that did the same work and take part, of the second against the first.
     between: where three sessions or more hold all fitted cells; what is said of cells rests on it.
     """
 
@@ -85,6 +85,6 @@ class Comparisons:
     fit: Fit | None
     fitted: tuple[int, ...]
     blocks: BlockFit | None = None
-    together: Comparison | None = None
     between: BetweenSessions | None = None
     means: tuple[Comparison, ...] = ()
+    pairs: Mapping[tuple[int, int], Verdict] = field(default_factory=dict)

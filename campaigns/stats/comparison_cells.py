@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
@@ -78,19 +78,33 @@ def refusal(baseline: CellRuns, candidate: CellRuns, criteria: Criteria) -> Verd
     n = min(len(baseline.values), len(candidate.values))
     if fields := differing(baseline.key, candidate.key):
         return Verdict(Word.NOT_COMPARABLE, n=n, fields=fields)
-    for side, cell in sides:
-        if positions := _invalid(cell):
-            return Verdict(Word.INVALID_VALUES, n=n, side=side, positions=positions)
-    for side, cell in sides:
-        if result := too_many_failures(cell, criteria):
-            reason, share = result
-            return Verdict(Word.TOO_MANY_FAILURES, n=n, reason=reason, side=side, share=share)
-    for side, cell in sides:
-        lost = cell.lost / cell.planned if cell.planned else 0.0
-        if lost > criteria.lost_limit:
-            return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="lost_runs", side=side, share=lost)
+    refused = [
+        replace(no, n=n, side=side)
+        for side, cell in sides
+        if (no := refusal_of_cell(cell, criteria))
+    ]
+    if refused:
+        return min(refused, key=lambda no: REFUSALS.index(no.word))
     if not n:
         return Verdict(Word.NOT_ENOUGH_DATA, n=0, reason="n_below_minimum")
+    return None
+
+
+REFUSALS = (Word.INVALID_VALUES, Word.TOO_MANY_FAILURES, Word.NOT_ENOUGH_DATA)
+"""Of two cells that are refused the first of these is told."""
+
+
+def refusal_of_cell(cell: CellRuns, criteria: Criteria) -> Verdict | None:
+    """Return why a cell may not be compared with any other, or None."""
+    n = len(cell.values)
+    if positions := _invalid(cell):
+        return Verdict(Word.INVALID_VALUES, n=n, positions=positions)
+    if result := too_many_failures(cell, criteria):
+        reason, share = result
+        return Verdict(Word.TOO_MANY_FAILURES, n=n, reason=reason, share=share)
+    lost = cell.lost / cell.planned if cell.planned else 0.0
+    if lost > criteria.lost_limit:
+        return Verdict(Word.NOT_ENOUGH_DATA, n=n, reason="lost_runs", share=lost)
     return None
 
 
@@ -105,9 +119,7 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[s
 def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] | None:
     """Return the rule that a cell breaks, `failed_units`, `timed_out` or `failed_runs`, and its share.
 
-    A single failed run gives no rate: it is a warning, unless fewer than two other runs succeeded,
-    which are too few to make a number of. A single run that timed out is no warning: it is missing
-    because of its value, so that the rest are too good.
+    One run is enough: what came through is better than the setting where a run is missing because of it.
     """
     units = failed_share(cell.failed_units, cell.units, alpha=criteria.alpha)
     if units and units.share > criteria.failed_limit:
@@ -116,10 +128,7 @@ def too_many_failures(cell: CellRuns, criteria: Criteria) -> tuple[str, float] |
     share = cell.failed / answered if answered else 0.0
     if cell.timed_out:
         return "timed_out", cell.timed_out / answered
-    repeated = cell.failed > 1 and share > criteria.failed_limit
-    if repeated or (cell.failed and len(cell.values) < 2):
-        return "failed_runs", share
-    return None
+    return ("failed_runs", share) if share > criteria.failed_limit else None
 
 
 def _invalid(cell: CellRuns) -> tuple[int, ...]:

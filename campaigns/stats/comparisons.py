@@ -1,4 +1,4 @@
-"""Comparisons of the cells of a campaign, judged as one family. Pure. STATISTICS 2.2, 2.2b, 2.3.
+"""Comparisons of the cells of a campaign, judged as one family (`family`). Pure. STATISTICS 2.2, 2.2b, 2.3.
 
 The order of the runs decides the model: `blocks` where they are interleaved, `pooled` where they are
 not, and `welch` (each cell its own noise) where the noise may not be pooled. A level that is noisier
@@ -6,8 +6,9 @@ than the others is compared by its own noise (`noisy`), whatever the model. From
 the word rests on what differs between sessions (2.7).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +16,21 @@ from numpy.typing import NDArray
 from campaigns.stats import between_campaigns
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.compared import BetweenSessions, Comparison, Comparisons, Model, Pairs, Reading
-from campaigns.stats.comparison_cells import CellRuns, refusal
+from campaigns.stats.comparison_cells import CellRuns, refusal, refusal_of_cell
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.family import MOST_SETTINGS, adjust
 from campaigns.stats.interval import Interval
 from campaigns.stats.logs import pct_of
 from campaigns.stats.mann_whitney import RankSum, rank_sum, shift
 from campaigns.stats.mean_of_contrasts import mean_by_fit, mean_of, plan_of
-from campaigns.stats.multiplicity import holm, of_table
+from campaigns.stats.multiplicity import holm
 from campaigns.stats.noisy import (
-    Noisy,
     blocks_apart,
     cells_apart,
     left_of_cells,
     noisy_cells,
     own_of_cells,
     paired,
-    wider,
 )
 from campaigns.stats.plans import Plan, planned
 from campaigns.stats.pooled import equal_noise, fit_pooled, may_be_pooled, welch
@@ -39,6 +39,7 @@ from campaigns.stats.ranks import HodgesLehmann, SignedRank, hodges_lehmann, sig
 from campaigns.stats.sessions import (
     FEWEST_FOR_INTERVAL,
     SessionEstimate,
+    SessionFindings,
     between_sessions,
     over_sessions,
 )
@@ -69,32 +70,48 @@ def compare_cells(
     interleaved: bool,
     lower_is_better: bool,
     criteria: Criteria = DEFAULT,
-    together: Sequence[tuple[int, int]] = (),
+    boards: Sequence[Sequence[int]] = (),
     means: Sequence[Pairs] = (),
+    settings: Sequence[int] = (),
     alone: bool = False,
     places: Sequence[Place] | None = None,
     ranks: bool = True,
 ) -> Comparisons:
-    """Compare the cells of `wanted`, pairs of baseline and candidate, as one family (Holm).
+    """Compare the cells of `wanted`, pairs of baseline and candidate, as one family.
 
     interleaved: the runs were made in blocks, each with every cell once. All cells that may be used
     take part in estimating the noise, whether they are compared or not. From three sessions on that
-    hold a pair its word is that between sessions. together: pairs whose mean
-    is one more comparison of the family. means: several such means, a family of their own: they are over
-    loads, at each of which `wanted` compares in one table (`multiplicity.of_table`). alone: each cell has its own noise (Welch), as cells of
+    hold a pair its word is that between sessions. boards: places of cells that did the same work; all pairs of
+    each are one family, which gives every wanted pair its word. Without boards the wanted pairs are the family (Holm).
+    means: contrasts over several pairs, a family of their own over so many settings each (`settings`), as
+    those over loads. alone: each cell has its own noise (Welch), as cells of
     different campaigns have. places: where each cell stands in whole plots, if levels are hard to change.
     ranks: no verdict needs them.
     """
     family = _Family(
         cells, interleaved, lower_is_better, criteria, alone=alone, places=places, ranks=ranks
     )
-    requested = [*((pair,) for pair in wanted), *([tuple(together)] if together else [])]
-    result = family.compare(requested, of_table if means else holm)
-    if means:
-        result = replace(result, means=family.compare(means).comparisons)
-    if not together:
+    return family.compare(wanted, boards, means, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What is known of one contrast before it is judged. judged: it can have a verdict by its numbers."""
+
+    pairs: Pairs
+    refused: Verdict | None
+    contrast: Contrast | None
+    between: Contrast | None
+    estimates: Sequence[SessionEstimate]
+    judged: bool
+
+    @property
+    def decides(self) -> Contrast:
+        """Return the contrast from which the verdict is made."""
+        result = self.between or self.contrast
+        if result is None:
+            raise ValueError("Nothing decides what has no contrast.")
         return result
-    return replace(result, comparisons=result.comparisons[:-1], together=result.comparisons[-1])
 
 
 class _Family:
@@ -120,7 +137,7 @@ class _Family:
         samples = list(self.logs.values())
         self.fit = self.blocks.fit if self.blocks else fit_pooled(samples) if samples else None
         self.whole = self.fit
-        self.noisy = Noisy()
+        self.noisy: frozenset[int] = frozenset()
         self.plots = Plots(places, cells, self.fitted) if places and self.blocks else None
         if self.plots:
             self.model = self.plots.model
@@ -132,43 +149,111 @@ class _Family:
 
     def compare(
         self,
-        wanted: Sequence[Pairs],
-        adjust: Callable[[Sequence[float]], list[float]] = holm,
+        wanted: Sequence[tuple[int, int]],
+        boards: Sequence[Sequence[int]] = (),
+        means: Sequence[Pairs] = (),
+        settings: Sequence[int] = (),
     ) -> Comparisons:
         """Judge all pairs; the p values of those that can have a verdict are adjusted together."""
-        refused = [self._refusal(pairs) for pairs in wanted]
-        contrasts = [
-            None
-            if no and (no.word in WITHOUT_NUMBERS or not self._is_measured(pairs))
-            else self.contrast(self._model_of(pairs), pairs)
-            for no, pairs in zip(refused, wanted, strict=True)
-        ]
-        estimates = [
-            self._estimates(pairs) if c else [] for pairs, c in zip(wanted, contrasts, strict=True)
-        ]
-        between = [self._between(*each) for each in zip(wanted, estimates, contrasts, strict=True)]
-        family = {
-            index: p_value(outer or contrast)
-            for index, (no, contrast, outer) in enumerate(
-                zip(refused, contrasts, between, strict=True)
-            )
-            if contrast and not no and (outer or self._can_be_judged(contrast, wanted[index]))
-        }
-        adjusted = dict(zip(family, adjust(list(family.values())), strict=True))
-        comparisons = tuple(
-            self._judged(*each, adjusted.get(index))
-            for index, each in enumerate(
-                zip(wanted, contrasts, between, estimates, refused, strict=True)
-            )
-        )
+        tests = [self._test((pair,)) for pair in wanted]
+        adjusted = self._pairs_of(boards, wanted) if boards else {}
+        if not boards:
+            judged = [test for test in tests if test.judged]
+            p_values = holm([p_value(test.decides) for test in judged])
+            adjusted = {
+                _ordered(test.pairs[0]): (test, p) for test, p in zip(judged, p_values, strict=True)
+            }
         return Comparisons(
             self.model,
-            comparisons,
+            tuple(
+                self._judged(
+                    test, adjusted[key][1] if (key := _ordered(pair)) in adjusted else None
+                )
+                for pair, test in zip(wanted, tests, strict=True)
+            ),
             self.fit,
             self.fitted,
             self.blocks,
             between=self._between_cells(),
+            means=self._means(means, settings),
+            pairs={pair: self._verdict(test, p)[0] for pair, (test, p) in adjusted.items()}
+            if boards
+            else {},
         )
+
+    def _pairs_of(
+        self, boards: Sequence[Sequence[int]], wanted: Sequence[tuple[int, int]]
+    ) -> Mapping[tuple[int, int], tuple[_Test, float]]:
+        """Return the tests of all pairs of the cells that take part, with their adjusted p; the smaller place comes first.
+
+        Of more settings than `MOST_SETTINGS` only those that are wanted, and each against the best measured.
+        """
+        members = [[place for place in board if self._takes_part(place)] for board in boards]
+        sizes = [len(each) for each in members]
+        pairs = {_ordered(pair) for each in members for pair in combinations(each, 2)}
+        if sum(sizes) > MOST_SETTINGS:
+            best = [self._best_measured(each) for each in members if each]
+            pairs = {
+                pair for pair in pairs if {*pair} & {*best} or pair in {*map(_ordered, wanted)}
+            }
+        tests = [self._test((pair,)) for pair in sorted(pairs)]
+        judged = [test for test in tests if test.judged]
+        p_values = [p_value(test.decides) for test in judged]
+        shared = (
+            self.model in (Model.BLOCKS, Model.POOLED)
+            and not self.noisy
+            and not any(test.between for test in judged)
+        )
+        contrasts = [test.decides for test in judged]
+        with_noise = bool(contrasts) and all(each.standard_error > 0 for each in contrasts)
+        adjusted = adjust(
+            p_values,
+            sizes,
+            largest_t=max(abs(each.estimate) / each.standard_error for each in contrasts)
+            if shared and with_noise
+            else None,
+            df=self.fit.df if self.fit else 0.0,
+            models=1 + bool(self.noisy),
+        )
+        return {test.pairs[0]: (test, p) for test, p in zip(judged, adjusted, strict=True)}
+
+    def _means(self, means: Sequence[Pairs], settings: Sequence[int]) -> tuple[Comparison, ...]:
+        """Judge contrasts over several pairs; without `settings` each is a test by itself."""
+        tests = [self._test(pairs) for pairs in means]
+        judged = [place for place, test in enumerate(tests) if test.judged]
+        p_values = [p_value(tests[place].decides) for place in judged]
+        if settings:
+            p_values = adjust(p_values, settings)
+        adjusted = dict(zip(judged, p_values, strict=True))
+        return tuple(self._judged(test, adjusted.get(place)) for place, test in enumerate(tests))
+
+    def _takes_part(self, place: int) -> bool:
+        """Return whether a cell can be compared with any other."""
+        cell = self.cells[place]
+        if place not in self.place or refusal_of_cell(cell, self.criteria):
+            return False
+        enough = len(cell.values) >= self.criteria.minimum_n
+        return enough or cell.session_count >= FEWEST_FOR_INTERVAL
+
+    def _best_measured(self, places: Sequence[int]) -> int:
+        choose = min if self.lower_is_better else max
+        fit = self.fit
+        means = {
+            place: float(fit.means[self.place[place]] if fit else self.logs[place].mean())
+            for place in places
+        }
+        return choose(means, key=means.__getitem__)
+
+    def _test(self, pairs: Pairs) -> _Test:
+        refused = self._refusal(pairs)
+        unmeasured = refused and (refused.word in WITHOUT_NUMBERS or not self._is_measured(pairs))
+        contrast = None if unmeasured else self.contrast(self._model_of(pairs), pairs)
+        estimates = self._estimates(pairs) if contrast else []
+        between = self._between(pairs, estimates, contrast)
+        judged = bool(contrast and not refused) and (
+            between is not None or (contrast is not None and self._can_be_judged(contrast, pairs))
+        )
+        return _Test(pairs, refused, contrast, between, estimates, judged)
 
     def contrast(self, model: Model, pairs: Pairs) -> Contrast | None:
         """Estimate the mean difference by one of the models; None where that cannot be done."""
@@ -197,15 +282,11 @@ class _Family:
         return Model.BLOCKS if self._equal_noise(blocks) else Model.PAIRED
 
     def _model_of_cells(self, samples: Sequence[NDArray[np.float64]]) -> Model:
-        self.noisy = noisy = noisy_cells(left_of_cells(samples), len(samples))
-        quiet = [each for place, each in enumerate(samples) if place not in noisy.out]
-        if self.whole and (noisy.out or noisy.doubted):
-            self.fit = cells_apart(
-                self.whole,
-                fit_pooled(quiet) if noisy.out else None,
-                noisy,
-                own_of_cells(samples),
-            )
+        self.noisy = noisy_cells(left_of_cells(samples), len(samples))
+        quiet = [each for place, each in enumerate(samples) if place not in self.noisy]
+        if self.whole and self.noisy:
+            own = own_of_cells(samples)
+            self.fit = cells_apart(self.whole, fit_pooled(quiet), self.noisy, own)
         return Model.POOLED if may_be_pooled(quiet) else Model.WELCH
 
     def _model_of(self, pairs: Pairs) -> Model:
@@ -213,13 +294,7 @@ class _Family:
         own = ALONE.get(self.model)
         if own is None or not self._is_measured(pairs):
             return self.model
-        places = {self.place[i] for pair in pairs for i in pair}
-        if not places & (self.noisy.out | self.noisy.doubted):
-            return self.model
-        if places & self.noisy.out:
-            return own
-        doubted = wider(self.contrast(own, pairs), self.contrast(self.model, pairs))
-        return own if doubted else self.model
+        return own if self.noisy & {self.place[i] for pair in pairs for i in pair} else self.model
 
     def _of_sessions(
         self, interleaved: bool, places: Sequence[Place] | None
@@ -323,7 +398,7 @@ class _Family:
         """Return whether the cells that are left in the pool differ in noise."""
         ends = np.cumsum([self.logs[i].size for i in self.fitted])[:-1]
         parts = enumerate(np.split(blocks.residuals, ends))
-        samples = [part for i, part in parts if part.size > 1 and i not in self.noisy.out]
+        samples = [part for i, part in parts if part.size > 1 and i not in self.noisy]
         return len(samples) < 3 or equal_noise(samples)
 
     def _differences(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -351,31 +426,23 @@ class _Family:
         """Return the number of runs of the cell with the fewest, which limits the information on it."""
         return min(len(self.cells[i].values) for pair in pairs for i in pair)
 
-    def _judged(
-        self,
-        pairs: Pairs,
-        contrast: Contrast | None,
-        between: Contrast | None,
-        estimates: Sequence[SessionEstimate],
-        refused: Verdict | None,
-        p_adjusted: float | None,
-    ) -> Comparison:
-        baseline, candidate = pairs[0]
-        if contrast is None:
-            model = self._model_of(pairs)
-            return Comparison(baseline, candidate, model, refused or self._unknown(pairs))
+    def _verdict(
+        self, test: _Test, p_adjusted: float | None
+    ) -> tuple[Verdict, SessionFindings | None]:
+        """Return the verdict of a contrast, and what its sessions say."""
+        pairs, refused, between = test.pairs, test.refused, test.between
         sessions = over_sessions(
-            estimates,
+            test.estimates,
             lower_is_better=self.lower_is_better,
             criteria=self.criteria,
-            within=contrast,
+            within=test.contrast,
             p_adjusted=p_adjusted,
         )
         verdict = (
             sessions.verdict
             if sessions
             else judge(
-                between or contrast,
+                test.decides,
                 lower_is_better=self.lower_is_better,
                 criteria=self.criteria,
                 p_adjusted=p_adjusted,
@@ -389,7 +456,7 @@ class _Family:
                 side=refused.side,
                 share=refused.share,
             )
-        elif not between and not self._can_be_judged(contrast, pairs):
+        elif not test.judged:
             n = min(verdict.n, self._fewest(pairs))
             verdict = withheld(replace(verdict, n=n), "n_below_minimum")
         elif (
@@ -398,6 +465,15 @@ class _Family:
             and between_campaigns.disagree(*(self.cells[i] for i in pairs[0]))
         ):
             verdict = withheld(verdict, "sessions_disagree")
+        return verdict, sessions
+
+    def _judged(self, test: _Test, p_adjusted: float | None) -> Comparison:
+        pairs, contrast, between = test.pairs, test.contrast, test.between
+        baseline, candidate = pairs[0]
+        if contrast is None:
+            model = self._model_of(pairs)
+            return Comparison(baseline, candidate, model, test.refused or self._unknown(pairs))
+        verdict, sessions = self._verdict(test, p_adjusted)
         ranks, moved = self._second_opinion(pairs)
         plan = self._plan(pairs, contrast)
         means = [np.log([self.cells[i].array.mean() for i in pair]) for pair in pairs]
@@ -494,6 +570,11 @@ class _Family:
         if model == Model.WELCH or not self.fit:
             two = fit_pooled([self.logs[i] for i in pairs[0]])
             return Plan(two.sd, design_of_cells(2), two.effective_n(0, 1))
-        cells = len(self.fitted) - len(self.noisy.out)
+        cells = len(self.fitted) - len(self.noisy)
         design = design_of_blocks(cells) if self.blocks else design_of_cells(cells)
         return Plan(self.fit.sd, design, self.fit.effective_n(*(self.place[i] for i in pairs[0])))
+
+
+def _ordered(pair: tuple[int, int]) -> tuple[int, int]:
+    """Return both places, the smaller one first."""
+    return (min(pair), max(pair))

@@ -2,29 +2,26 @@
 
 Under equal noise the sum of squares that a cell adds to a model, over what the model leaves of the
 others, has an F distribution: exactly so for cells with a noise of their own, and for blocks. Of several
-cells the largest is Cochran's test (1941), at a share of 5 % of campaigns by Bonferroni; such a cell
-leaves the pool, and the test is made again. With few runs it misses a noisy cell too often; then one
-beyond 85 % (95 %) of its own F is doubted: its comparisons take the wider interval of the two.
-`bench/unequal_noise.py` is where both shares come from.
+cells the largest is Cochran's test (1941); a cell beyond its point leaves the pool, its comparisons rest on its own
+noise, and the test is made again. With three runs a cell it misses one in six of the cells that are eight times as noisy:
+three runs do not show how noisy a cell is. A test of each cell by itself finds more of them, and costs a quarter of the
+power where noise is equal. `bench/unequal_noise.py` is where the share comes from.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from campaigns.stats import student
 from campaigns.stats.blocks import BlockFit, BlockRun, fit_blocks
 from campaigns.stats.log_means import NO_NOISE, Fit
 from campaigns.stats.verdict import Contrast
 
-OUT = 0.05
-"""Share of campaigns with equal noise in which some cell leaves the pool."""
-DOUBTED: Mapping[int, float] = {1: 0.15, 2: 0.15, 3: 0.05}
-"""Share of cells with equal noise that are doubted, by their degrees of freedom; none from 4 on."""
+OUT = 0.02
+"""Share of campaigns with equal noise in which some cell leaves the pool (by Bonferroni)."""
 FEWEST_CELLS = 3
 SINGULAR = 1e-9
 
@@ -53,30 +50,17 @@ Left = Callable[[Sequence[int]], Spread]
 Own = Callable[[int], Alone]
 
 
-@dataclass(frozen=True, slots=True)
-class Noisy:
-    """Places of the cells that left the pool, and of those that stay but are doubted."""
-
-    out: frozenset[int] = frozenset()
-    doubted: frozenset[int] = frozenset()
-
-
-def noisy_cells(left: Left, cells: int) -> Noisy:
-    """Find them, the noisiest first; none among fewer than three cells."""
+def noisy_cells(left: Left, cells: int) -> frozenset[int]:
+    """Return the places of the cells that leave the pool, the noisiest first; none among fewer than three cells."""
     quiet = list(range(cells))
     out: set[int] = set()
     while len(quiet) >= FEWEST_CELLS:
-        spread = left(quiet)
-        tails = _tails(spread)
+        tails = _tails(left(quiet))
         worst = int(tails.argmin())
         if tails[worst] * len(quiet) >= OUT:
-            limits = [DOUBTED.get(int(df), 0.0) for df in spread.own_df]
-            doubted = [
-                cell for cell, tail, top in zip(quiet, tails, limits, strict=True) if tail < top
-            ]
-            return Noisy(frozenset(out), frozenset(doubted))
+            break
         out.add(quiet.pop(worst))
-    return Noisy(frozenset(out))
+    return frozenset(out)
 
 
 def left_of_cells(logs: Sequence[NDArray[np.float64]]) -> Left:
@@ -141,26 +125,25 @@ def own_of_blocks(table: NDArray[np.float64]) -> Own:
     return own
 
 
-def cells_apart(fit: Fit, quiet: Fit | None, noisy: Noisy, own: Own) -> Fit:
-    """Return the noise of quiet cells to them alone; `own` compares the others. quiet: None without out."""
-    if quiet is not None:
-        inside = [cell for cell in range(fit.means.size) if cell not in noisy.out]
-        covariance = np.diag(np.diag(fit.covariance))
-        covariance[np.ix_(inside, inside)] = quiet.covariance
-        fit = replace(fit, sd=quiet.sd, df=quiet.df, covariance=covariance)
-    return replace(fit, own=_own_contrasts(fit, noisy, own), out=noisy.out)
+def cells_apart(fit: Fit, quiet: Fit, out: frozenset[int], own: Own) -> Fit:
+    """Return the noise of quiet cells to them alone; `own` compares the others."""
+    inside = [cell for cell in range(fit.means.size) if cell not in out]
+    covariance = np.diag(np.diag(fit.covariance))
+    covariance[np.ix_(inside, inside)] = quiet.covariance
+    fit = replace(fit, sd=quiet.sd, df=quiet.df, covariance=covariance)
+    return replace(fit, own=_own_contrasts(fit, out, own), out=out)
 
 
-def blocks_apart(runs: Sequence[BlockRun], block_fit: BlockFit) -> tuple[BlockFit, Noisy] | None:
+def blocks_apart(
+    runs: Sequence[BlockRun], block_fit: BlockFit
+) -> tuple[BlockFit, frozenset[int]] | None:
     """Fit the quiet cells by themselves. None where nothing but a noisy cell connects some of them."""
-    noisy = noisy_cells(left_of_blocks(runs, block_fit), block_fit.fit.means.size)
-    if not noisy.out and not noisy.doubted:
-        return block_fit, noisy
+    out = noisy_cells(left_of_blocks(runs, block_fit), block_fit.fit.means.size)
+    if not out:
+        return block_fit, out
     table = _table(runs, block_fit)
     own = own_of_blocks(table)
-    if not noisy.out:
-        return replace(block_fit, fit=cells_apart(block_fit.fit, None, noisy, own)), noisy
-    inside = [cell for cell in range(len(table)) if cell not in noisy.out]
+    inside = [cell for cell in range(len(table)) if cell not in out]
     quiet = _fit_of(runs, inside)
     if quiet is None or np.unique(quiet.fit.groups).size > np.unique(block_fit.fit.groups).size:
         return None
@@ -168,22 +151,11 @@ def blocks_apart(runs: Sequence[BlockRun], block_fit: BlockFit) -> tuple[BlockFi
     means[inside] = quiet.fit.means
     effects = np.full(len(block_fit.blocks), np.nan)
     effects[np.searchsorted(block_fit.blocks, quiet.blocks)] = quiet.effects
-    for cell in noisy.out:
+    for cell in out:
         known = (table[cell] - effects)[~np.isnan(table[cell] - effects)]
         means[cell] = known.mean() if known.size else means[cell]
-    fit = cells_apart(replace(block_fit.fit, means=means), quiet.fit, noisy, own)
-    return replace(block_fit, fit=fit), noisy
-
-
-def wider(one: Contrast | None, other: Contrast | None) -> bool:
-    """Return whether the 95 % interval of the first is the wider one; one that is not known is not."""
-    if one is None or other is None:
-        return other is None and one is not None
-    halves = [
-        student.quantile(0.975, each.df) * each.standard_error if each.df > 0 else np.inf
-        for each in (one, other)
-    ]
-    return bool(halves[0] > halves[1])
+    fit = cells_apart(replace(block_fit.fit, means=means), quiet.fit, out, own)
+    return replace(block_fit, fit=fit), out
 
 
 def paired(differences: NDArray[np.float64]) -> Contrast | None:
@@ -241,18 +213,13 @@ def _of_incomplete(part: NDArray[np.float64]) -> Spread:
     return Spread(squares, int(held.sum() - (counts > 0).sum()) - rank, own, own_df)
 
 
-def _own_contrasts(fit: Fit, noisy: Noisy, own: Own) -> dict[tuple[int, int], Contrast]:
+def _own_contrasts(fit: Fit, out: frozenset[int], own: Own) -> dict[tuple[int, int], Contrast]:
     """By pairs of places, the smaller one first."""
     result = {}
     places = np.arange(fit.means.size)
-    variances = np.diag(fit.covariance)
-    for cell in sorted(noisy.out | noisy.doubted):
+    for cell in sorted(out):
         alone = own(cell)
         known = (alone.df > 0) & (fit.groups == fit.groups[cell]) & (places != cell)
-        if cell not in noisy.out:
-            among = variances + variances[cell] - 2 * fit.covariance[cell]
-            shared = _half(fit.sd * np.sqrt(np.maximum(among, 0)), np.full(places.size, fit.df))
-            known &= (_half(alone.error, alone.df) > shared) | np.isin(places, list(noisy.out))
         for other in np.flatnonzero(known).tolist():
             sign = 1 if other > cell else -1
             result[min(cell, other), max(cell, other)] = Contrast(
@@ -262,11 +229,6 @@ def _own_contrasts(fit: Fit, noisy: Noisy, own: Own) -> dict[tuple[int, int], Co
                 int(alone.n[other]),
             )
     return result
-
-
-def _half(error: NDArray[np.float64], df: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half the width of 95 % intervals; none where there are no degrees of freedom."""
-    return np.where(df > 0, scipy.special.stdtrit(np.maximum(df, 1e-3), 0.975) * error, np.inf)
 
 
 def _table(runs: Sequence[BlockRun], block_fit: BlockFit) -> NDArray[np.float64]:

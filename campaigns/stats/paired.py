@@ -157,7 +157,7 @@ class Together:
 class PairedFamily:
     """The strata of a campaign, in their order. pooled: their noise was pooled.
 
-    together: the mean over several strata, judged in the same family, where it was requested.
+    together: the mean over several strata, one test by itself, where it was requested.
     over_all: the estimate of each session of the mean over all strata; None with one of them, or without a
     session that holds all.
     """
@@ -201,8 +201,7 @@ def compare_strata(
 
     pool_noise: share one sd among the strata, where there are three or more and Levene's test finds
     no difference between them (p > .01) and none is noisier than the others; a decision for launch, not for after the fact.
-    together: places of strata whose mean is one more comparison of the family. at_loads: strata are loads; a mean is one test by
-    itself, over those without too many failures. bootstrap: no verdict needs it.
+    together: places of strata whose mean is one test by itself. at_loads: strata are loads; a mean is over those without too many failures. bootstrap: no verdict needs it.
     """
     opened = [_open(stratum, criteria) for stratum in strata]
     if at_loads:
@@ -226,12 +225,11 @@ def compare_strata(
         for each, contrast in zip(estimates, contrasts, strict=True)
     ]
     decides = [outer or own for outer, own in zip(between, contrasts, strict=True)]
-    if at_loads:
-        of_mean = [None] * (len(refused) - len(strata))
-        own = slice(len(strata))
-        adjusted = [*_adjusted(refused[own], decides[own], criteria, of_table), *of_mean]
-    else:
-        adjusted = _adjusted(refused, decides, criteria, holm)
+    own = slice(len(strata))
+    adjusted = [
+        *_adjusted(refused[own], decides[own], criteria, of_table if at_loads else holm),
+        *[None] * (len(refused) - len(strata)),
+    ]
     results = [
         over_sessions(
             each,
@@ -318,7 +316,7 @@ def _pooled_noise(strata: Sequence[NDArray[np.float64]]) -> _Noise | None:
     noises = [_own_noise(logs) for logs in groups]
     if len(groups) < 3 or not any(n.sd_log for n in noises) or not equal_noise(groups):
         return None
-    if noisy_cells(left_of_cells(groups), len(groups)).out:
+    if noisy_cells(left_of_cells(groups), len(groups)):
         return None
     df = sum(noise.df for noise in noises)
     return _Noise(float(np.sqrt(sum(n.df * n.sd_log**2 for n in noises) / df)), df)

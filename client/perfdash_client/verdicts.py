@@ -58,14 +58,39 @@ class Verdict:
     def in_words(self) -> str:
         """What is compared with what, and where."""
         at = f" at {self.where}" if self.where else ""
-        return f"{self.factor} {self.candidate} vs. {self.baseline}{at}"
+        return f"{self.factor} {self.candidate} vs. {self.baseline}{at}".strip()
 
 
 def verdicts_of(findings: Mapping[str, Any]) -> list[Verdict]:
     """Read all comparisons of the primary metric, the primary contrast first."""
     entries = [findings[name] for name in ("pairs", "levels") if name in findings]
     primary = [verdict for entry in entries for verdict in _primary(entry)]
-    return [*primary, *(verdict for entry in entries for verdict in _rows(entry))]
+    rows = [verdict for entry in entries for verdict in _rows(entry)]
+    return [*primary, *(rows or _pairs(findings))]
+
+
+def _pairs(findings: Mapping[str, Any]) -> Iterator[Verdict]:
+    """Read the pairs of settings that differ in several factors, where no row compares any."""
+    result = (findings.get("levels") or {}).get("result") or {}
+    cells = ((findings.get("answer") or {}).get("result") or {}).get("cells", ())
+    names = {cell["cell"]: in_words(cell["levels"]) for cell in cells}
+    for pair in result.get("pairs", ()):
+        low, high = pair["ci_pct"] or (None, None)
+        yield Verdict(
+            where="",
+            factor="",
+            baseline=names.get(pair["baseline"], pair["baseline"]),
+            candidate=names.get(pair["candidate"], pair["candidate"]),
+            word=pair["word"],
+            shown=pair["word"].replace("_", " "),
+            tone="",
+            change_pct=pair["pct_change"],
+            low_pct=low,
+            high_pct=high,
+            n=0,
+            advice="",
+            standing="",
+        )
 
 
 def _primary(entry: Mapping[str, Any]) -> Iterator[Verdict]:

@@ -140,7 +140,7 @@ def test_levels_are_shown_with_each_step(perfdash, published):
     assert ran.code == 1
     assert "5 vs. 3" in ran.words
     assert "29:10" in ran.words
-    assert "not_enough_data: concurrency 10 vs. 7; and 1 more" in ran.words
+    assert "not_enough_data: concurrency 15 vs. 10 (" in ran.words
 
 
 @pytest.mark.parametrize(
@@ -216,3 +216,32 @@ def test_findings_of_another_version_of_the_server_are_read_as_far_as_they_go(pe
 def _findings(number):
     findings = Campaign.objects.get(pk=number).findings.all()
     return {finding.name: {"result": finding.result} for finding in findings}
+
+
+def test_settings_that_differ_in_two_factors_are_compared_though_no_row_compares_them():
+    cells = [
+        {"cell": 1, "levels": {"workers": 2, "threads": 16}},
+        {"cell": 2, "levels": {"workers": 4, "threads": 8}},
+    ]
+    pair = {
+        "baseline": 1,
+        "candidate": 2,
+        "word": "worse",
+        "reason": "",
+        "pct_change": 12.0,
+        "ci_pct": [8.0, 16.0],
+        "p": 0.01,
+        "p_adjusted": 0.01,
+    }
+    findings = {
+        "answer": {"result": {"cells": cells}},
+        "levels": {"result": {"factor": "workers", "groups": [], "pairs": [pair]}},
+    }
+
+    (verdict,) = verdicts_of(findings)
+
+    assert (verdict.word, verdict.change_pct) == ("worse", 12.0)
+    assert "workers" in verdict.in_words
+    assert "vs." in verdict.in_words
+    with pytest.raises(VerdictFailed):
+        judge([verdict], {"worse"})

@@ -176,9 +176,10 @@ def _knee(compared: LevelsFinding | None, factor: str) -> tuple[float, float] | 
 
 
 def _best(compared: LevelsFinding | None, names: Mapping[int, str]) -> str:
-    """Return the name of the cell with the best mean, where all cells were ranked together."""
+    """Return the name of the cell that is shown to be the best, where all cells were ranked together; empty without one."""
     ranked = [each.best for each in compared.overall or compared.groups] if compared else []
-    return names.get(ranked[0].seen, "") if len(ranked) == 1 and ranked[0] else ""
+    winner = ranked[0].winner if len(ranked) == 1 and ranked[0] else None
+    return "" if winner is None else names.get(winner, "")
 
 
 def _recommended(
@@ -188,7 +189,7 @@ def _recommended(
     if not compared or view.x is None or compared.factor != view.x.name:
         return None
     group, best = compared.groups[0], compared.groups[0].best
-    if len(compared.groups) != 1 or not best:
+    if len(compared.groups) != 1 or not best or best.unknown:
         return None
     share = compared.delta_pct
     seen: Sequence[SummarisedCell] = finding.cells

@@ -68,7 +68,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
         return None
     labels, factor, levels = shown.labels, result.factor, shown.findings.levels
     load = labels.load
-    top = {each.best.seen for each in levels.overall} if levels and load is None else set()
+    top = {each.best.winner for each in levels.overall} if levels and load is None else set()
     rows = tuple(_row(row, result, terms, labels, top) for row in result.rows)
     cells = [cell for row in rows for cell in row.cells]
     if load is not None and shown.findings.capacity is not None:
@@ -142,7 +142,7 @@ def _key(levels: Mapping[str, Any]) -> str:
 
 
 def _row(
-    row: MatrixRow, result: FactorMatrix, terms: Terms, labels: LevelLabels, top: Set[int]
+    row: MatrixRow, result: FactorMatrix, terms: Terms, labels: LevelLabels, top: Set[int | None]
 ) -> HeatRow:
     """top: the best cells over all rows."""
     by_level = {repr(cell.level): cell for cell in row.cells}
@@ -158,7 +158,7 @@ def _row(
     )
 
 
-def _heat(cell: MatrixCell | None, row: MatrixRow, terms: Terms, top: Set[int]) -> HeatCell:
+def _heat(cell: MatrixCell | None, row: MatrixRow, terms: Terms, top: Set[int | None]) -> HeatCell:
     if cell is None or cell.state == CellState.MISSING:
         return HeatCell("not measured", "blank")
     others = ((cell.failed, "failed"), (cell.lost, "lost"))

@@ -21,7 +21,7 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.density import density_of
 from campaigns.stats.logs import is_number
 from campaigns.stats.neighbours import expected_correlation, left_of
-from campaigns.stats.noisy import Noisy, left_of_blocks, left_of_cells, noisy_cells
+from campaigns.stats.noisy import left_of_blocks, left_of_cells, noisy_cells
 from campaigns.stats.validity import Check, Outcome
 
 FEWEST_FOR_AUTOCORRELATION = 5
@@ -143,11 +143,11 @@ def _equal_noise(block_fit: BlockFit, places: NDArray[np.int64], cells: int) -> 
     )
 
 
-def _with_those_apart(check: Check, noisy: Noisy) -> Check:
+def _with_those_apart(check: Check, noisy: frozenset[int]) -> Check:
     """Add the number of levels compared by their own noise, some of which Levene's test misses."""
     if check.outcome == Outcome.NOT_POSSIBLE:
         return check
-    return replace(check, figures={**check.figures, "apart": len(noisy.out | noisy.doubted)})
+    return replace(check, figures={**check.figures, "apart": len(noisy)})
 
 
 def _alike(

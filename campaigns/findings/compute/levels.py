@@ -25,6 +25,7 @@ from campaigns.findings.values import (
     BlockChanges,
     LevelsFinding,
     Noise,
+    PairOfCells,
     WithinBlocks,
 )
 from campaigns.kinds.base import Metric
@@ -70,6 +71,7 @@ def compare(
         loads=loads,
         over_loads=over_loads_of(factor, means, family, compared),
         instrument=not ranked,
+        pairs=_pairs(family, compared),
     )
 
 
@@ -103,6 +105,22 @@ def curves(
         overall=[],
         loads=loads,
     )
+
+
+def _pairs(family: Family, compared: Comparisons) -> list[PairOfCells]:
+    return [
+        PairOfCells(
+            baseline=family.cells[baseline].pk,
+            candidate=family.cells[candidate].pk,
+            word=verdict.word,
+            reason=verdict.reason,
+            pct_change=verdict.pct_change,
+            ci_pct=verdict.ci_pct,
+            p=verdict.p,
+            p_adjusted=verdict.p_adjusted,
+        )
+        for (baseline, candidate), verdict in compared.pairs.items()
+    ]
 
 
 def _overall(campaign: Campaign, family: Family, compared: Comparisons) -> list[BestOverall]:

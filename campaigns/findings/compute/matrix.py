@@ -14,6 +14,7 @@ from campaigns.findings.compute.groups import (
     unlimited_of,
     unranked_loads,
 )
+from campaigns.findings.compute.primary import compare_with_primary
 from campaigns.findings.compute.sessions import judged_cells
 from campaigns.findings.compute.statistics_input import Family
 from campaigns.findings.compute.terms import terms_of
@@ -63,6 +64,7 @@ def matrix(
                 name,
                 groups,
                 family,
+                campaign,
                 comparable=set(groups[0].levels) <= rows,
                 ranked=name not in instruments,
             )
@@ -72,10 +74,16 @@ def matrix(
 
 
 def _of_factor(
-    name: str, groups: Sequence[Group], family: Family, *, comparable: bool, ranked: bool
+    name: str,
+    groups: Sequence[Group],
+    family: Family,
+    campaign: Campaign,
+    *,
+    comparable: bool,
+    ranked: bool,
 ) -> FactorMatrix:
     wanted = [pair for group in groups for pair in group.against_first]
-    compared = family.compare(wanted)
+    compared, _ = compare_with_primary(campaign, family, wanted)
     rows = dict(zip(wanted, compared.comparisons, strict=True))
     columns = list(dict.fromkeys(value for group in groups for value in group.values))
     numeric = is_numeric(columns)
@@ -113,7 +121,7 @@ def _row(
         levels=dict(group.levels),
         cells=cells,
         no_baseline=no_baseline,
-        best=best.seen if best else None,
+        best=best.winner if best else None,
         ties=ties,
         recommended=ties[0] if ties and group.numeric else None,
     )

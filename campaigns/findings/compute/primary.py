@@ -1,4 +1,4 @@
-"""The comparison of the primary contrast: one of the other comparisons, or one more in their family."""
+"""The comparison of the primary contrast: one test, beside the family of all pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign
 from campaigns.planning.plan import pairs_of
 from campaigns.planning.roles import never_ranked
-from campaigns.stats.compared import Comparison, Comparisons
+from campaigns.stats.compared import Comparisons
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.log_means import Fit
 from campaigns.stats.matrix import find_interaction
@@ -28,48 +28,40 @@ Pair = tuple[int, int]
 def compare_with_primary(
     campaign: Campaign, family: Family, wanted: Sequence[Pair], over_loads: Sequence["Mean"] = ()
 ) -> tuple[Comparisons, Primary | None]:
-    """Judge the wanted pairs and the primary contrast as one family; return the latter separately, too.
+    """Judge the wanted pairs as one family, and the primary contrast, which was named before the launch, as one test.
 
-    over_loads: further contrasts. Where they are over loads, the primary one is judged by itself, without those at each load.
+    Where the primary contrast is one of the pairs, that pair has the same word. over_loads: further contrasts.
     """
     contrast, means = contrast_of(campaign), [each.pairs for each in over_loads]
+    compared = family.compare(wanted, means, settings_of(over_loads))
     levels = [cell.levels_by_factor for cell in family.cells]
     pairs = pairs_of(contrast, levels) if contrast else []
     if not contrast or not pairs:
-        return family.compare(wanted, means=means), None
+        return compared, None
     loads, left_out = unranked_loads(campaign), list[Levels]()
     if loads and len(pairs) > 1:
         left_out = [
             _part(levels[one], loads) for one, two in pairs if not family.measured(one, two)
         ]
         pairs = [pair for pair in pairs if family.measured(*pair)] or pairs[:1]
-
-    def row(comparison: Comparison, pair: Pair | None) -> Primary:
-        shown = family.row(pair or pairs[0], comparison)
-        return Primary(
-            **contrast,
-            over=len(pairs),
-            comparison=_estimate(shown.comparison),
-            confirmation=shown.confirmation,
-            left_out=left_out,
+    alone = family.compare_alone(pairs)
+    shown = family.row(pairs[0], alone)
+    primary = Primary(
+        **contrast,
+        over=len(pairs),
+        comparison=_estimate(shown.comparison),
+        confirmation=shown.confirmation,
+        left_out=left_out,
+    )
+    if len(pairs) == 1:
+        compared = replace(
+            compared,
+            comparisons=tuple(
+                family.compare_alone([pair]) if {*pair} == {*pairs[0]} else comparison
+                for pair, comparison in zip(wanted, compared.comparisons, strict=True)
+            ),
         )
-
-    if loads and len(pairs) > 1:  # one test, beside the table of all loads and not in it
-        (mean,) = family.compare([], means=[pairs]).means
-        return family.compare(wanted, means=means), row(mean, None)
-    if len(pairs) > 1:
-        compared = family.compare(wanted, pairs)
-        return compared, row(compared.together, None) if compared.together else None
-    (pair,) = pairs
-    if pair in wanted:
-        compared = family.compare(wanted, means=means)
-        return compared, row(compared.comparisons[list(wanted).index(pair)], pair)
-    others = [each for each in wanted if each != (pair[1], pair[0])]
-    compared = family.compare([*others, pair], means=means)
-    comparison = row(compared.comparisons[-1], pair)
-    if len(others) < len(wanted):  # it is wanted the other way round
-        return family.compare(wanted, means=means), comparison
-    return replace(compared, comparisons=compared.comparisons[:-1]), comparison
+    return compared, primary
 
 
 def contrast_of(campaign: Campaign) -> dict[str, Any] | None:
@@ -121,6 +113,15 @@ def means_over_loads(groups: Sequence[Group], loads: Sequence[str], family: Fami
                 )
             )
     return result
+
+
+def settings_of(means: Sequence[Mean]) -> list[int]:
+    """Return among how many settings the contrasts are, for each combination of what is held fixed."""
+    sides: dict[str, set[str]] = {}
+    for each in means:
+        group = sides.setdefault(repr(sorted(each.at.items())), set())
+        group |= {repr(each.candidate), repr(each.baseline)}
+    return [len(group) for group in sides.values()]
 
 
 def over_loads_of(

@@ -242,8 +242,8 @@ class _Judge:
                 )
             best = family.best_of(group, compared) if self.ranked else None
             if best is not None:
-                cell = next(iter(ties_of(best)), best.seen) if group.numeric else best.seen
-                level = values[family.place[cell]]
+                cell = next(iter(ties_of(best)), None) if group.numeric else best.winner
+                level = None if cell is None else values[family.place[cell]]
                 of: FlippedPart = "recommended" if group.numeric else "best"
                 yield f"best {number}", Outcome(of, level, levels=group.levels)
         if primary is not None:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.findings.compute.fidelity import has_ranks, without_ranks
-from campaigns.findings.compute.groups import Group
+from campaigns.findings.compute.groups import Group, unranked_loads
+from campaigns.findings.compute.sameness import compared_work
 from campaigns.findings.compute.sessions import confirmation_of, split_sessions
 from campaigns.findings.compute.whole_plots import hard_factors, places_of
 from campaigns.findings.compute.withheld_verdicts import Reserve, with_reserve
@@ -29,9 +30,10 @@ from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.compared import Comparison, Comparisons, Pairs
-from campaigns.stats.comparison_cells import CellRuns, too_many_failures
+from campaigns.stats.comparison_cells import CellRuns, refusal_of_cell, too_many_failures
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
+from campaigns.stats.family import unbeaten
 from campaigns.stats.interval import Interval
 from campaigns.stats.knee import FEWEST_LEVELS, Uncertainty, find_knee, levels_of
 from campaigns.stats.log_means import Fit
@@ -40,6 +42,7 @@ from campaigns.stats.ranks import SignedRank
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.rounding import is_too_coarse
 from campaigns.stats.stopping import alpha_for
+from campaigns.stats.verdict import Word
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
 """Shares of the best within which a setting is searched."""
@@ -65,6 +68,7 @@ class Family:
         """
         self.ranks = ranks
         self.metric, self.criteria, self.cells = metric, criteria, cells
+        self.boards = boards_of(campaign, cells)
         self.hard = hard_factors(campaign) if hard is None else hard
         self.places = places_of(self.hard, cells)
         self.interleaved = campaign.order == Campaign.Order.INTERLEAVED
@@ -79,12 +83,21 @@ class Family:
     def compare(
         self,
         wanted: Sequence[tuple[int, int]],
-        together: Pairs = (),
         means: Sequence[Pairs] = (),
+        settings: Sequence[int] = (),
     ) -> Comparisons:
-        """Judge the wanted pairs; the mean of some, too. Verdicts that the runs cannot show are withheld."""
-        compared = self._compared(self.cell_runs, wanted, together, means)
-        return with_reserve(compared, self.reserve, together, means)
+        """Judge the wanted pairs by the family of all cells that did the same work; verdicts that the runs cannot show are withheld.
+
+        means, settings: contrasts over several pairs, as those over loads, and among how many settings they are.
+        """
+        compared = self._compared(self.cell_runs, wanted, means, settings, self.boards)
+        return with_reserve(compared, self.reserve, means)
+
+    def compare_alone(self, pairs: Pairs) -> Comparison:
+        """Judge one contrast, over one or several pairs, as the only test: nothing is adjusted."""
+        compared = self._compared(self.cell_runs, [], [pairs])
+        (comparison,) = with_reserve(compared, self.reserve, [pairs]).means
+        return comparison
 
     def measured(self, *places: int) -> bool:
         """Return whether each of these cells has a number: values, and not too many failures."""
@@ -107,8 +120,6 @@ class Family:
             reading=self._readings(group, compared),
             comparisons=[self.row(pair, rows[pair]) for pair in group.pairs if pair in rows],
             best=self.best_of(group, compared) if ranked else None,
-            best_of_each=self._best_of_each(group) if ranked else [],
-            few=self._few(group),
             knee=self._knee(group, compared),
         )
 
@@ -125,8 +136,9 @@ class Family:
         self,
         cell_runs: Sequence[CellRuns],
         wanted: Sequence[tuple[int, int]],
-        together: Pairs = (),
         means: Sequence[Pairs] = (),
+        settings: Sequence[int] = (),
+        boards: Sequence[Sequence[int]] = (),
     ) -> Comparisons:
         return compare_cells(
             cell_runs,
@@ -134,8 +146,9 @@ class Family:
             interleaved=self.interleaved,
             lower_is_better=self.metric.lower_is_better,
             criteria=self.criteria,
-            together=together,
+            boards=boards,
             means=means,
+            settings=settings,
             places=self.places if len(cell_runs) == len(self.cells) else None,
             ranks=self.ranks,
         )
@@ -191,23 +204,23 @@ class Family:
         """Return the places of the group's cells that have a number, in the order of the levels."""
         return [place for place in group.cells if place in compared.fitted and self.usable[place]]
 
-    def _few(self, group: Group) -> list[int]:
-        """Return the cells that are not ranked because they have too few runs for any statement."""
+    def _unknown(self, group: Group, members: Sequence[int]) -> list[int]:
+        """Return the cells of which nothing can be said, so that one of them may be the best: lost, too few or invalid runs."""
         return [
             self.cells[place].pk
             for place in group.cells
-            if self.usable[place] and not self._is_enough(self.cell_runs[place])
+            if self.usable[place] and place not in members
         ]
 
     def _is_enough(self, cell: CellRuns) -> bool:
         return len(cell.values) >= self.criteria.minimum_n
 
     def best_of(self, group: Group, compared: Comparisons) -> Best | None:
-        """Return the cost of each cell of a group against the best; None where none can be the best.
+        """Return which cells of a group may be the best by the verdicts of all pairs, and what each costs at most.
 
-        Cells with too few runs are left out. A cancelled campaign has no best cell: it did not end by
-        its stop rule, and may have been cancelled because of what it showed. A step of rounding is added
-        to each bound, and who is nearer than it may be the best.
+        None where none can be named. Cells in which too much failed are left out, and those of which too little is known
+        are told. A cancelled campaign has no best cell: it did not end by its stop rule, and may have been cancelled because
+        of what it showed. A step of rounding is added to each bound.
         """
         if self.cancelled:
             return None
@@ -215,6 +228,7 @@ class Family:
             place
             for place in self._members(group, compared)
             if self._is_enough(self.cell_runs[place])
+            and not refusal_of_cell(self.cell_runs[place], self.criteria)
         ]
         if compared.fit is None or len(members) < 2 or self.reserve.confounds(members):
             return None
@@ -230,34 +244,28 @@ class Family:
         step = 0.0 if self.reserve.exact else max(self.reserve.steps[place] for place in members)
         if not is_too_coarse(step, self.criteria):
             step = 0.0
-        possibly = [
-            cell
-            for cell, cost in enumerate(best.cost_pct)
-            if cell in best.possibly or cost < 100 * step
-        ]
-
+        possibly = unbeaten(members, worse_pairs(compared))
         upper = [
-            bound if possibly == [cell] else 100 * ((1 + bound / 100) * (1 + step) - 1)
-            for cell, bound in enumerate(best.upper_pct)
+            bound if possibly == (place,) else 100 * ((1 + bound / 100) * (1 + step) - 1)
+            for place, bound in zip(members, best.upper_pct, strict=True)
         ]
 
         def within(share: float) -> int | None:
-            if not step:
-                return next(iter(cells(best.within(share))), None)
-            near = (cell for cell, bound in enumerate(upper) if bound <= 100 * share)
-            return next(iter(cells([*near])), None)
-
-        def cells(items: Sequence[int]) -> list[int]:
-            return [self.cells[members[cell]].pk for cell in items]
+            near = [
+                place
+                for place, most in zip(members, upper, strict=True)
+                if most <= 100 * share * (1 + 1e-12)
+            ]
+            return self.cells[near[0]].pk if near else None
 
         return Best(
-            cells=cells(range(len(members))),
+            cells=[self.cells[place].pk for place in members],
             seen=self.cells[members[best.seen]].pk,
             at_edge=best.at_edge
             and group.numeric
             and members[-1] == group.cells[-1]
             and group.values[-1] != group.unlimited,
-            possibly=cells(possibly),
+            possibly=[self.cells[place].pk for place in possibly],
             cost_pct=list(best.cost_pct),
             upper_pct=upper,
             smallest_share=best.smallest_share,
@@ -266,28 +274,10 @@ class Family:
             within=[
                 WithinShare(share, within(share), best.blocks_needed(share)) for share in SHARES
             ],
+            failing=[self.cells[place].pk for place in group.cells if not self.usable[place]],
+            unknown=self._unknown(group, members),
+            alike=alike(possibly, compared),
         )
-
-    def _best_of_each(self, group: Group) -> list[int]:
-        """Return the best cell in each of two sessions that hold the whole group; else nothing.
-
-        Empty, too, where a session has too few runs of a cell to rank it.
-        """
-        if len(self.sessions) != 2 or self.cancelled:
-            return []
-        if not all(self.usable[place] for place in group.cells):
-            return []
-        result = []
-        for runs in self.sessions:
-            cells = self._runs_of_cells(runs)
-            if not all(
-                cells[place].has_logs and self._is_enough(cells[place]) for place in group.cells
-            ):
-                return []
-            means = {place: float(np.log(cells[place].array).mean()) for place in group.cells}
-            choose = min if self.metric.lower_is_better else max
-            result.append(self.cells[choose(means, key=means.__getitem__)].pk)
-        return result
 
     def _knee(self, group: Group, compared: Comparisons) -> Knee | None:
         limits = {
@@ -342,6 +332,35 @@ class Family:
         ]
         fitted = fit_blocks(runs, len(cells))
         return of_blocks(fitted, runs) if fitted else of_levels(logs)
+
+
+def boards_of(campaign: Campaign, cells: Sequence[Cell]) -> list[list[int]]:
+    """Return the places of the cells that did the same work under the same load: settings, which are compared."""
+    fixed = (*compared_work(campaign), *unranked_loads(campaign))
+    boards: dict[str, list[int]] = {}
+    for place, cell in enumerate(cells):
+        key = repr([cell.levels_by_factor.get(name) for name in fixed])
+        boards.setdefault(key, []).append(place)
+    return [*boards.values()]
+
+
+def worse_pairs(compared: Comparisons) -> set[tuple[int, int]]:
+    """Return the pairs of a cell, and another one that is shown to be better."""
+    pairs = {pair: verdict.word for pair, verdict in compared.pairs.items()}
+    return {
+        (baseline, candidate) if word == Word.BETTER else (candidate, baseline)
+        for (baseline, candidate), word in pairs.items()
+        if word in (Word.BETTER, Word.WORSE)
+    }
+
+
+def alike(places: Sequence[int], compared: Comparisons) -> bool:
+    """Return whether all pairs of these cells are shown to be equivalent; of one cell there is no pair."""
+    words = {
+        compared.pairs[pair].word if pair in compared.pairs else None
+        for pair in combinations(sorted(places), 2)
+    }
+    return words == {Word.EQUIVALENT}
 
 
 def _uncertainty(drawn: Uncertainty, levels: Sequence[float]) -> KneeUncertainty:

@@ -131,7 +131,6 @@ def reserved(comparison: AnyComparison, verdict: Verdict) -> AnyComparison:
 def with_reserve(
     compared: Comparisons,
     reserve: Reserve,
-    together: Pairs = (),
     means: Sequence[Pairs] = (),
 ) -> Comparisons:
     """Withhold what the cells cannot show, of each comparison and of their means."""
@@ -145,7 +144,7 @@ def with_reserve(
             reserved(each, reserve.of(each.verdict, (each.baseline, each.candidate)))
             for each in compared.comparisons
         ),
-        together=of_mean(compared.together, together) if compared.together else None,
+        pairs={pair: reserve.of(verdict, pair) for pair, verdict in compared.pairs.items()},
         means=tuple(of_mean(*each) for each in zip(compared.means, means, strict=True)),
     )
 

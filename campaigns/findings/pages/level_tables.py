@@ -34,6 +34,8 @@ from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value
 from campaigns.stats.cell_summary import CellSummary
 
 GROUP = "levels-"
+MOST_PAIRS = 105
+"""Those of fifteen settings; REST has all."""
 MOST_OPEN = 2
 """Groups of levels that are shown open."""
 
@@ -48,7 +50,7 @@ class StepLine:
     interval: str
     forest: strips.Forest | None
     tone: str
-    p_holm: str
+    p_adjusted: str
     p_ranks: str
     alone: str
     display: Display
@@ -88,8 +90,23 @@ class GroupTable:
 
 
 @dataclass(frozen=True, slots=True)
+class PairLine:
+    """Two settings that no step compares."""
+
+    baseline: str
+    candidate: str
+    change: str
+    interval: str
+    p_adjusted: str
+    display: Display
+
+
+@dataclass(frozen=True, slots=True)
 class LevelTables:
-    """All groups. numeric: neighbouring levels are compared, else each with the first."""
+    """All groups. numeric: neighbouring levels are compared, else each with the first.
+
+    others: the other pairs of the family, the first `MOST_PAIRS` of so many (`pairs`).
+    """
 
     factor: str
     model: str
@@ -97,6 +114,8 @@ class LevelTables:
     groups: tuple[GroupTable, ...]
     scale: str
     numeric: bool
+    others: tuple[PairLine, ...] = ()
+    pairs: int = 0
 
     @property
     def folded(self) -> bool:
@@ -121,6 +140,13 @@ def level_tables(
     known = [value for value in drawn if value is not None]
     scale = strips.scale_of(known, zero=True)
     summaries = {cell.cell: cell.summary for cell in cells.cells}
+    steps = {
+        frozenset((row.baseline, row.candidate))
+        for group in levels.groups
+        for row in group.comparisons
+    }
+    others = [each for each in levels.pairs if {each.baseline, each.candidate} not in steps]
+    names = {cell.cell: labels.sentence(cell.levels) for cell in cells.cells}
     return LevelTables(
         factor=labels.factor(levels.factor),
         model=model_text(levels),
@@ -135,6 +161,18 @@ def level_tables(
         ),
         scale=scale.text if known else "",
         numeric=all(group.numeric for group in levels.groups),
+        others=tuple(
+            PairLine(
+                baseline=names[each.baseline],
+                candidate=names[each.candidate],
+                change=change(each.pct_change, each.ci_pct),
+                interval=change_span(each.ci_pct, each.pct_change) if each.ci_pct else MISSING,
+                p_adjusted=p_value(each.p_adjusted),
+                display=label_of(levels, each.word),
+            )
+            for each in others[:MOST_PAIRS]
+        ),
+        pairs=len(others),
     )
 
 
@@ -194,7 +232,7 @@ def _step(
         interval=interval_text(verdict),
         forest=forest_of(verdict, scale),
         tone=display.tone,
-        p_holm=p_value(verdict.p_adjusted),
+        p_adjusted=p_value(verdict.p_adjusted),
         p_ranks=p_value(comparison.ranks.p if comparison.ranks else None),
         alone=change_span(other.ci_pct) if other else MISSING,
         display=display,

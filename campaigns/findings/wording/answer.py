@@ -37,9 +37,10 @@ from campaigns.findings.wording.at_loads import (
     settings_at_loads,
     without_loads,
 )
+from campaigns.findings.wording.best_set import why_unknown
 from campaigns.findings.wording.calibration import answer_of_calibration
 from campaigns.findings.wording.capacity_answer import answer_of_capacity
-from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
+from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG, bound_of, centre_of, names_of
 from campaigns.findings.wording.drift import BY_THE_HOUR, drift_note
 from campaigns.findings.wording.level_answer import answer_of_levels
 from campaigns.findings.wording.outlook import ended
@@ -53,7 +54,13 @@ from campaigns.findings.wording.sessions import (
 )
 from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
-from campaigns.findings.wording.verdicts import Display, label_of, primary_advice, with_interval
+from campaigns.findings.wording.verdicts import (
+    ALARMS,
+    Display,
+    label_of,
+    primary_advice,
+    with_interval,
+)
 from campaigns.kit.charts.labels import contrast_label, inside
 from campaigns.kit.numbers import amount, change, counted, grouped, number, share
 from campaigns.stats.capacity import Held
@@ -158,11 +165,14 @@ def _asking(asked: Sequence[str], text: AnswerText) -> AnswerText:
 def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:
     """Add the cells that have no mean because runs timed out or failed, with their bounds."""
     names, has_values = names_of(answer.cells), _has_values(answer)
+    # What is carried says at which load it fails, and of failures alone the answer is that of all.
+    all_said = bool(answer.loads) or len(answer.failing) == len(answer.cells)
     bounds = [
         Fact(names[cell.cell] or answer.label, value, why)
         for cell in answer.cells
         for value, why in [bound_of(cell, answer.unit)]
         if value and (has_values or cell.summary.n_censored)
+        if cell.summary.n_failed or not all_said
     ]
     if not bounds:
         return text
@@ -322,8 +332,12 @@ def _of_each(answer: Answer, cells: Sequence[SummarisedCell]) -> str:
 def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
     """Return why no setting is ranked, and between which values they lie."""
     total, few = len(answer.cells), _few(answer)
+    lost = [cell for cell in answer.cells if cell.summary.n_ok >= FEWEST_RUNS and why_unknown(cell)]
     if answer.cancelled:
         why = "the campaign was cancelled before its stop rule was met"
+    elif lost:
+        name = names_of(answer.cells)[lost[0].cell]
+        why = f"{name} cannot be judged ({why_unknown(lost[0])})"
     elif few:
         have = "has" if few == 1 else "have"
         why = f"{few} of {total} {_cells(answer)} {have} {_too_few_runs(answer)}"
@@ -339,7 +353,7 @@ def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
 
 def _is_invalid(cell: SummarisedCell) -> bool:
     """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
-    return any(flag in cell.summary.flags for flag in ("not_positive", "invalid_values"))
+    return any(flag in cell.summary.flags for flag in NO_LOG)
 
 
 def _value(answer: Answer, cell: SummarisedCell) -> str:
@@ -520,6 +534,12 @@ def _has_loads(judged: Pairs | LevelsFinding) -> bool:
     return isinstance(judged, LevelsFinding) and bool(judged.loads)
 
 
+def _has_winner(levels: LevelsFinding) -> bool:
+    """Return whether a setting is shown to be the best: one test may show what the family of all pairs does not."""
+    bests = [each.best for each in levels.overall or levels.groups]
+    return any(best and best.winner is not None for best in bests)
+
+
 def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
     """Put the verdict of the primary contrast before everything else of an answer."""
     verdict = primary.comparison.verdict
@@ -544,11 +564,11 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
         ):
             changed += f"; {DIFFERS}"
         facts.insert(0, fact_of(judged, name, verdict.pct_change, verdict.ci_pct))
-    parts = [
-        f"{capitalised(name)}{over}: {label.word}{changed}.",
-        primary_advice(judged, primary),
-        text.sentence,
-    ]
+    parts = [f"{capitalised(name)}{over}: {label.word}{changed}.", primary_advice(judged, primary)]
+    if isinstance(judged, Pairs) or judged.loads:
+        parts.append(text.sentence)
+    elif text.sentence and (verdict.word not in ALARMS or _has_winner(judged)):
+        text = replace(text, statements=[Statement("info", text.sentence), *text.statements])
     return replace(
         text,
         sentence=" ".join(filter(None, parts)),

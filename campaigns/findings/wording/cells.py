@@ -1,6 +1,6 @@
 """Names and values of cells, and notes on them. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from campaigns.findings.values import SummarisedCell
 from campaigns.kit.charts.labels import level_text, short_labels
@@ -20,6 +20,8 @@ FLAGS = {
     "has_bounds": "",
     "too_many_failures": "too much failed for a mean of the rest",
 }
+NO_LOG = ("not_positive", "invalid_values")
+"""Flags of cells whose values have no logarithm, and so no ratio."""
 WITHOUT_VALUE = ("empty", "all_failed")
 """Flags that repeat the counts of failed and lost runs."""
 NOTED_STATES = ("failed", "censored", "bound", "lost", "cancelled")
@@ -29,16 +31,22 @@ FEWEST_RUNS = 3
 """A cell with fewer runs gets neither verdict nor rank."""
 
 
-def names_of(cells: Sequence[SummarisedCell]) -> dict[int, str]:
-    """Return the levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened."""
+def names_of(cells: Sequence[SummarisedCell], without: Collection[str] = ()) -> dict[int, str]:
+    """Return the levels of each cell as “concurrency 20, engine asyncio”; long levels are shortened.
+
+    without: factors that are named before.
+    """
     levels: dict[str, list[str]] = {}
     for cell in cells:
         for factor, level in cell.levels.items():
-            levels.setdefault(factor, []).append(level_text(level))
+            if factor not in without:
+                levels.setdefault(factor, []).append(level_text(level))
     short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
         cell.cell: ", ".join(
-            f"{factor} {short[factor][level_text(level)]}" for factor, level in cell.levels.items()
+            f"{factor} {short[factor][level_text(level)]}"
+            for factor, level in cell.levels.items()
+            if factor in short
         )
         for cell in cells
     }
@@ -70,7 +78,9 @@ def bound_of(cell: SummarisedCell, unit: str) -> tuple[str, str]:
         also = f", {failed} failed" if failed else ""
         return f"at least {amount(counts.at_least, unit)}", f"{why}{also}"
     if failed and counts.too_many_failures:
-        return "too many failures", f"{failed} of {tried} runs failed"
+        return "fails too often", f"{failed} of {tried} runs failed"
+    if counts.too_many_failures and counts.units:
+        return "fails too often", f"{share(counts.units_failed / counts.units)} of the work failed"
     return "", ""
 
 

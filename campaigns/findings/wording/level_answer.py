@@ -1,6 +1,6 @@
 """The answer of a campaign of levels, and its further statements. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
@@ -19,7 +19,8 @@ from campaigns.findings.wording.answer_text import (
     capitalised,
 )
 from campaigns.findings.wording.at_loads import loads_text
-from campaigns.findings.wording.cells import FEWEST_RUNS, centre_of, names_of, value_of
+from campaigns.findings.wording.best_set import Ranked
+from campaigns.findings.wording.cells import centre_of, names_of
 from campaigns.findings.wording.drift import meanwhile
 from campaigns.findings.wording.verdicts import (
     Display,
@@ -53,19 +54,11 @@ def answer_of_levels(answer: Answer, levels: LevelsFinding) -> AnswerText:
     """
     writer = _Writer(answer, levels)
     groups = [(group, group.best) for group in levels.groups if group.best]
-    sentence, facts = "", []
-    if groups:
-        sentence = writer.best(*groups[0])
-        if writer.several:
-            sentence = writer.overall()
-            if not writer.undecided:
-                sentence += writer.best_of_several(groups)
-        facts = writer.facts(groups)
     return AnswerText(
-        sentence=sentence,
+        sentence=writer.headline(),
         tone="info",
         badges=writer.badges(),
-        facts=facts,
+        facts=writer.facts(groups) if groups else [],
         statements=writer.statements(),
     )
 
@@ -78,160 +71,83 @@ class _Writer:
 
     def __init__(self, answer: Answer, levels: LevelsFinding) -> None:
         self.levels = levels
-        self.superlative = superlative(levels)
         self.meanwhile = meanwhile(levels)
         self.factor = levels.factor.replace("_", " ")
         self.names = names_of(answer.cells)
         self.by_cell = {cell.cell: cell for cell in answer.cells}
         self.several = len(levels.groups) > 1
 
-    @property
-    def undecided(self) -> bool:
-        """Return whether each of the cells that are compared across factors could be the best of all."""
-        bests = [each.best for each in self.levels.overall]
-        return len(bests) == 1 and len(bests[0].possibly) == len(bests[0].cells)
-
-    def overall(self) -> str:
-        """Return the best cell of all, where several factors are compared; empty with one."""
-        overall = self.levels.overall
-        if not overall:
+    def headline(self) -> str:
+        """Return which setting is the best, or which may be; empty where none can be ranked."""
+        groups = [(group, group.best) for group in self.levels.groups if group.best]
+        if overall := self.levels.overall:
+            return self._of_all(overall)
+        if not groups:
             return ""
-        if len(overall) > 1:
-            parts = [self._best_cell(each) for each in overall[:MOST_FACTS]]
-            more = f"; and {len(overall) - MOST_FACTS} more" if len(overall) > MOST_FACTS else ""
-            works = " and ".join(overall[0].levels)
-            return f"The {self.superlative} setting for each {works}{self.meanwhile}: {'; '.join(parts)}{more}. "
-        best = overall[0].best
-        name, value = self.names[best.seen], self._value(best.seen)
-        count = len(best.cells)
-        if self.undecided:
-            of = f"{count} settings"
-            if count < len(self.by_cell):
-                of += " that can be ranked"
-            return (
-                f"None of the {of} is shown to be the {self.superlative}: each could be. "
-                f"{self.superlative.capitalize()} measured: {name} ({value})."
-            )
-        among, others = f"all {count} settings", "setting"
-        if count < len(self.by_cell):
-            among = f"the {count} settings that can be ranked"
-            others = "of these"
-        tail = f", and no other {others} could be the {self.superlative}"
-        if rivals := [cell for cell in best.possibly if cell != best.seen]:
-            names = "; ".join(self.names[cell] for cell in rivals[:MOST_FACTS])
-            more = f" and {len(rivals) - MOST_FACTS} more" if len(rivals) > MOST_FACTS else ""
-            tail = f"; no clear difference from: {names}{more}"
-        return f"{capitalised(name)} is the {self.superlative} of {among} ({value}){self.meanwhile}{tail}. "
+        return self.best(*groups[0]) if not self.several else self._of_several(groups)
 
-    def _best_cell(self, overall: BestOverall) -> str:
-        best = overall.best
-        rivals = len(best.possibly) - 1
-        others = f", {rivals} more could be best" if rivals else ""
-        return f"{self.names[best.seen]} ({self._value(best.seen)}{others})"
-
-    def best_of_several(self, groups: Sequence[GroupWithBest]) -> str:
-        """Return the best setting of each group in one sentence; the rest becomes statements."""
-        if len(groups) == 1:
-            return f"{self.best(*groups[0]).removesuffix('.')}{self._open(groups)}."
-        bests = {self._level(group, best.seen) for group, best in groups}
-        if len(bests) == 1:
-            return self._same_everywhere(groups, bests.pop())
+    def _of_all(self, overall: Sequence[BestOverall]) -> str:
+        """Return the best cell over all factors, for each work where there are several."""
+        if len(overall) == 1:
+            return self._cells().sentence(overall[0].best)
+        works = " and ".join(overall[0].levels)
+        cells = self._cells(overall[0].levels)
         parts = [
-            f"{self._where(group)}{self._level(group, best.seen)} ({self._value(best.seen)})"
-            for group, best in groups[:MOST_FACTS]
+            f"{', '.join(map(level_text, each.levels.values()))}: {cells.brief(each.best)}"
+            for each in overall
         ]
-        more = len(groups) - MOST_FACTS
-        rest = f"; and {more} more" if more > 0 else ""
-        shared = self._shared(groups)
-        same = "" if shared else " is not the same everywhere"
-        return (
-            f"The {self.superlative} {self.factor} measured{same}{self.meanwhile}: "
-            f"{'; '.join(parts)}{rest}{shared}{self._open(groups)}{self._holes(groups)}."
-        )
+        return f"The {superlative(self.levels)} setting for each {works}{self.meanwhile}: {_listed(parts)}."
 
-    def _same_everywhere(self, groups: Sequence[GroupWithBest], level: str) -> str:
-        unit = self.levels.unit
-        values = sorted(self._centre(best.seen) for _, best in groups)
-        span = " to ".join(dict.fromkeys(amount(each, unit) for each in (values[0], values[-1])))
-        last = ", and the highest tested" if all(best.at_edge for _, best in groups) else ""
-        whole = all(len(best.cells) == len(group.cells) for group, best in groups)
-        among = "setting measured" if whole else "setting that can be ranked"
-        every = "both" if len(groups) == 2 else f"all {len(groups)}"
-        return (
-            f"{capitalised(self.factor)} {level} is the {self.superlative} {among} in {every} "
-            f"combinations of the other factors ({span}){self.meanwhile}{last}{self._open(groups)}."
-        )
-
-    def _open(self, groups: Sequence[GroupWithBest]) -> str:
-        """Return in how many groups the best is not decided, and how many cannot be judged."""
-        undecided = sum(len(best.possibly) > 1 for _, best in groups)
-        text = ""
-        if undecided and len(groups) > 1:  # of a single one, its own sentence says so
-            text = f"; in {undecided} of them another setting could be best"
-        unjudged = len(self.levels.groups) - len(groups)
-        return text + (
-            f"; {counted(unjudged, 'more combination')} cannot be judged" if unjudged else ""
-        )
-
-    def _shared(self, groups: Sequence[GroupWithBest]) -> str:
-        """Return that one level could be the best in all groups; empty where the data exclude that.
-
-        A group does not exclude a level that it does not rank: it was not measured there, or
-        failed there, or has too few runs.
-        """
-        ranked = [
-            {self._level(group, cell): cell in best.possibly for cell in best.cells}
+    def _of_several(self, groups: Sequence[GroupWithBest]) -> str:
+        """Return the best level where the other factors are held fixed, in each of several combinations."""
+        most, count = superlative(self.levels), len(self.levels.groups)
+        winners = {
+            None if best.winner is None else self._level(group, best.winner)
             for group, best in groups
+        }
+        if len(winners) == 1 and None not in winners and len(groups) == count:
+            every = "both" if count == 2 else f"all {count}"
+            at = "loads" if self.levels.loads else "combinations of the other factors"
+            return f"{capitalised(self.factor)} {winners.pop()} is the {most} in {every} {at}{self.meanwhile}."
+        if winners == {None}:
+            return f"No setting is shown to be the {most} in any of {count} combinations."
+        parts = [
+            f"{self._where(group)}{self._levels_of(group).brief(best)}" for group, best in groups
         ]
-        levels = dict.fromkeys(level for each in ranked for level in each)
-        left = [level for level in levels if all(each.get(level, True) for each in ranked)]
-        if not left:
-            return ""
-        everywhere = [level for level in left if all(level in each for each in ranked)]
-        if everywhere:
-            named = " or ".join(everywhere[:MOST_FACTS])
-            return f"; {named} could be the {self.superlative} everywhere"
-        named, verb = " and ".join(left[:MOST_FACTS]), "is" if len(left) == 1 else "are"
-        return f"; a difference between them is not shown, since {named} {verb} not ranked in all of them"
+        unjudged = count - len(groups)
+        rest = f"; {counted(unjudged, 'more combination')} cannot be judged" if unjudged else ""
+        return f"The {most} {self.factor}{self.meanwhile}: {_listed(parts)}{rest}."
 
     def best(self, group: LevelGroup, best: Best) -> str:
-        """Return the best setting, whether it is the highest one, and the cheapest that is nearly as good."""
-        name, among = self._setting(group, best.seen), "setting measured"
-        if self.levels.loads:  # a load is where a setting is the best, and no part of it
-            name = f"{self._where(group)}{self.factor} {self._level(group, best.seen)}"
-        if len(best.cells) < len(group.cells):
-            among = f"of the {len(best.cells)} settings that can be ranked"
-        text = f"{capitalised(name)} is the {self.superlative} {among} ({self._value(best.seen)}){self.meanwhile}"
-        if rivals := [cell for cell in best.possibly if cell != best.seen]:
-            others = " or ".join(self._level(group, cell) for cell in rivals)
-            text += f"; no clear difference from {others}"
-        elif best.at_edge:
-            text += ", and the highest tested"
-        knee = f" {self.knee(group)}" if self._has_knee(group) else ""
-        return f"{text}{self._nearly_as_good(group, best)}{self._not_ranked(group)}.{knee}"
+        """Return which level of one group is the best, or which may be."""
+        return self._levels_of(group).sentence(best, self._where(group))
 
-    def _nearly_as_good(self, group: LevelGroup, best: Best) -> str:
+    def _levels_of(self, group: LevelGroup) -> Ranked:
+        values = dict(zip(group.cells, group.values, strict=True))
+        return Ranked(
+            self.levels,
+            self.by_cell,
+            lambda cell: self._level(group, cell),
+            f"{self.factor} ",
+            lambda cell: values[cell] if group.numeric else None,
+        )
+
+    def _cells(self, without: Collection[str] = ()) -> Ranked:
+        names = names_of([*self.by_cell.values()], without)
+        return Ranked(self.levels, self.by_cell, names.__getitem__, "", lambda cell: None)
+
+    def nearly_as_good(self, group: LevelGroup, best: Best) -> str:
+        """Return the first setting that is shown to be nearly as good as the best, whichever that is."""
+        if best.unknown:
+            return ""
         delta = plain_percent(self.levels.delta_pct)
         rows = zip(best.cells, best.upper_pct, strict=True)
         cell = next((cell for cell, upper in rows if upper <= self.levels.delta_pct), None)
         if cell is None:
-            return f"; no setting is demonstrably within {delta} of the best"
-        if cell != best.seen:
-            return (
-                f"; {self._level(group, cell)} is within {delta} of the best with 95 % confidence"
-            )
-        if best.cells.index(cell) == 0:
+            return f"No setting is shown to be within {delta} of the best."
+        if cell == best.winner:
             return ""
-        others = "no lower setting" if group.numeric else "no setting listed before it"
-        return f"; {others} is demonstrably within {delta}"
-
-    def _not_ranked(self, group: LevelGroup) -> str:
-        """Return the settings that have too few runs to be ranked."""
-        if not group.few:
-            return ""
-        levels = ", ".join(self._level(group, cell) for cell in group.few)
-        have = "has" if len(group.few) == 1 else "have"
-        return f"; {levels} {have} fewer than {FEWEST_RUNS} runs, so no rank"
+        return f"{self._level(group, cell)} is within {delta} of the best with 95 % confidence."
 
     def knee(self, group: LevelGroup) -> str:
         """Return where the curve bends, and how certain that is."""
@@ -284,8 +200,10 @@ class _Writer:
         """
         label = self._setting(group, cell) if group else self.names[cell]
         value = amount(self._centre(cell), self.levels.unit)
+        if cell == best.winner:
+            return Fact(label, value, f"the {superlative(self.levels)}")
         if cell == best.seen:
-            return Fact(label, value, "best measured" if group else "best of all")
+            return Fact(label, value, f"may be the {superlative(self.levels)}")
         most = without_sign(upper)
         if in_times(cost, upper):
             most = f"{times(ratio_of(upper))} times"
@@ -305,13 +223,15 @@ class _Writer:
             where = self._lead(group)
             if self.several and group.best:
                 result.append(Statement("info", self.best(group, group.best)))
+            if group.best and (text := self.nearly_as_good(group, group.best)):
+                result.append(Statement("info", f"{where}{text}"))
             result += [self._step(group, row) for row in group.comparisons]
             if group.knee:
                 text = self.knee(group) + self._cost_of_knee(group)
                 result.append(Statement("info", f"{where}{text}"))
-            if group.best and group.best.at_edge:
+            if group.best and group.best.at_edge and group.best.seen in group.best.possibly:
                 level = self._level(group, group.best.seen)
-                text = f"The best is the highest level tested, {level}: measure higher ones, too."
+                text = f"The {superlative(self.levels)} may lie above {level}, the highest level tested: measure higher ones, too."
                 result.append(Statement("warn", f"{where}{text}"))
         return result
 
@@ -344,11 +264,6 @@ class _Writer:
             f"{self._level(group, best.seen)} (up to {change(best.upper_pct[place])} with 95 % confidence)."
         )
 
-    def _holes(self, groups: Sequence[GroupWithBest]) -> str:
-        """Return whether the groups have different levels, so that their best ones had different competitors."""
-        held = {tuple(map(str, group.values)) for group, _ in groups}
-        return "" if len(held) == 1 else "; not every level was measured everywhere"
-
     def _setting(self, group: LevelGroup, cell: int) -> str:
         return self.names[cell] if self.several else f"{self.factor} {self._level(group, cell)}"
 
@@ -374,8 +289,11 @@ class _Writer:
         where = self._where(group)
         return capitalised(where) if self.levels.loads else where
 
-    def _value(self, cell: int) -> str:
-        return value_of(self.by_cell[cell], self.levels.unit)
-
     def _centre(self, cell: int) -> float:
         return centre_of(self.by_cell[cell]) or 0.0
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Return the first of several texts, and how many more there are."""
+    more = len(parts) - MOST_FACTS
+    return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more" if more > 0 else "")

@@ -77,7 +77,7 @@ def within_rows(best: Best, names: Mapping[int, str]) -> Rows:
 def cost_text(best: Best, cell: int) -> str:
     """Return how much slower or lower than the best measured setting a cell is."""
     if cell == best.seen:
-        return "best measured"
+        return "best mean"
     place = best.cells.index(cell)
     return change(best.cost_pct[place], best.upper_pct[place : place + 1])
 

@@ -7,6 +7,7 @@ from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact,
 from campaigns.findings.wording.verdicts import (
     Display,
     change_in_words,
+    comparative,
     label_of,
     stratum_advice,
     with_interval,
@@ -15,8 +16,6 @@ from campaigns.kit.charts.labels import level_text, short_labels
 from campaigns.kit.numbers import change
 from campaigns.stats.verdict import Word
 
-NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
-"""How words of verdicts begin that a side has; others are what it is: faster, larger."""
 AS_PUBLISHED = "as published elsewhere"
 RANKED = (
     Word.BETTER,
@@ -106,9 +105,8 @@ def _one_stratum(pairs: Pairs) -> str:
     word = label_of(pairs, verdict.word).word
     candidate, baseline = _sides(pairs)
     if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
-        verb = "has" if word.startswith(NOUNS) else "is"
         return (
-            f"{candidate} {verb} {word} than {baseline}: "
+            f"{candidate} {comparative(pairs, verdict.word)} than {baseline}: "
             f"{with_interval(pairs, verdict.pct_change, verdict.ci_pct)}."
         )
     if verdict.word == Word.EQUIVALENT:

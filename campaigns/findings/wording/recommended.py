@@ -14,20 +14,23 @@ BETTER_SIDE = "the better side of the pairs"
 def why_near_best(group: LevelGroup, best: Best, cell: int, share_pct: float) -> str:
     """Return why a setting of one factor is favoured: the first one within a share of the best."""
     within = f"demonstrably within {number(share_pct)} % of the best"
-    if cell != best.seen:
+    if cell != best.winner:
         why = within
     elif cell == best.cells[0]:
-        why = "the best measured"
+        why = "shown to be the best"
     else:
-        why = f"the best measured; no {'lower' if group.numeric else 'earlier'} setting is {within}"
+        why = f"shown to be the best; no {'lower' if group.numeric else 'earlier'} setting is {within}"
     if len(best.cells) < len(group.cells):
         why += f" ({len(best.cells)} of {len(group.cells)} settings can be ranked)"
     return why
 
 
 def why_best_of_all(best: Best, share_pct: float) -> str:
-    """Return why the best setting over all factors is favoured."""
-    return f"the best of all {len(best.cells)} settings, demonstrably within {number(share_pct)} % of the best"
+    """Return why the setting with the best mean over all factors is favoured."""
+    count = len(best.cells)
+    if best.winner is not None:
+        return f"shown to be the best of all {count} settings"
+    return f"demonstrably within {number(share_pct)} % of the best of all {count} settings"
 
 
 def why_most_carried(finding: CapacityFinding, place: Place, places: Sequence[Place]) -> str:

@@ -11,7 +11,7 @@ INTERACTS = 0.05
 BADGES = {
     "real_below_margin": "real, but below the margin",
     "no_worse_than_m": "not worse by more than the margin",
-    "lost_in_family": "not significant after Holm's correction",
+    "lost_in_family": "not significant among all comparisons",
     "tests_disagree": "rank test disagrees",
     "zero_variance": "no variance: suspect the clock",
     "pooled_noise": "noise of all strata pooled",

@@ -7,7 +7,6 @@ from campaigns.findings.values import (
     BegunSession,
     Confirmation,
     FactChange,
-    LevelGroup,
     LevelRow,
     LevelsFinding,
     Pairs,
@@ -16,7 +15,6 @@ from campaigns.findings.values import (
     Terms,
 )
 from campaigns.findings.wording.verdicts import change_in_words, label_of, with_interval
-from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import counted
 from campaigns.stats.verdict import Verdict
 
@@ -37,7 +35,7 @@ def notes_of_changes(sessions: SessionsFinding | None) -> list[str]:
 def sessions_text(judged: Pairs | LevelsFinding | None) -> str:
     """Return the change in each of two sessions, or between how many sessions it is judged; else empty.
 
-    Of several comparisons it is their mean, or the level that is best in each session.
+    Of several comparisons it is their mean.
     """
     if judged is None:
         return ""
@@ -52,8 +50,6 @@ def sessions_text(judged: Pairs | LevelsFinding | None) -> str:
         if len(each) != 2:
             return ""
         return f"{_each_of_two(judged, each)} as geometric mean over all."
-    if len(judged.groups) == 1 and judged.groups[0].best_of_each:
-        return _best_of_each(judged.groups[0])
     return ""
 
 
@@ -96,14 +92,6 @@ def _of_one(terms: Terms, confirmation: Confirmation, verdict: Verdict) -> str:
 def _each_of_two(terms: Terms, each: Sequence[float]) -> str:
     first, second = (change_in_words(terms, change) for change in each)
     return f"In the first session it is {first}, in the second {second}"
-
-
-def _best_of_each(group: LevelGroup) -> str:
-    levels = [group.values[group.cells.index(cell)] for cell in group.best_of_each]
-    first, second = map(level_text, levels)
-    if first == second:
-        return f"Each of the two sessions alone measured {first} as the best, too."
-    return f"The first of the two sessions measured {first} as the best, the second {second}."
 
 
 def _begun(begun: Sequence[BegunSession]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from campaigns.kit.numbers import (
     change_span,
     counted,
     in_times,
+    number,
     percent,
     plain_percent,
     ratio_of,
@@ -61,6 +62,10 @@ _TIMES = {
     "count of connections": "times as many",
     "time": "times as long",
 }
+NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
+"""How words of verdicts begin that a side has; others are what it is: faster, larger."""
+MOST_PERCENT = 100
+"""A cost from here on is said as a factor."""
 MOST_PRACTICAL = 100
 """A larger number of further runs is not recommended."""
 ALARMS = (Word.BETTER, Word.WORSE)
@@ -158,6 +163,27 @@ def superlative(terms: Terms) -> str:
     """Return what the best setting is called: “fastest”, or “best”."""
     less, more = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
     return "fastest" if (less if terms.lower_is_better else more) == "faster" else "best"
+
+
+def comparative(terms: Terms, word: Word, *, many: bool = False) -> str:
+    """Return what one side is, with its verb: “is slower”, “have lower throughput”."""
+    label = label_of(terms, word).word
+    if label.startswith(NOUNS):
+        return f"{'have' if many else 'has'} {label}"
+    return f"{'are' if many else 'is'} {label}"
+
+
+def cost_text(terms: Terms, cost_pct: float) -> str:
+    """Return how much worse a setting is than the best: “is 18 % slower”, “takes 2.7 times as long”."""
+    worse = label_of(terms, Word.WORSE).word
+    if not terms.lower_is_better:
+        return f"is {number(100 * cost_pct / (100 + cost_pct))} % lower"
+    if cost_pct >= MOST_PERCENT:
+        verb, what = ("takes", "long") if worse == "slower" else ("has", "much")
+        return f"{verb} {number(1 + cost_pct / 100, 2)} times as {what}"
+    if worse.startswith(NOUNS):
+        return f"{comparative(terms, Word.WORSE)} by {number(cost_pct)} %"
+    return f"is {number(cost_pct)} % {worse}"
 
 
 def row_advice(levels: LevelsFinding, row: LevelRow) -> str:

@@ -42,11 +42,13 @@ from campaigns.reviews.bundles.sending import CONCLUSION
 from campaigns.reviews.bundles.tables import FINDINGS, TABLES, Table
 from campaigns.reviews.bundles.writing import DEFINITION, MORE
 from campaigns.stats.hashing import data_hash, hash_together
+from campaigns.stats.methods import METHODS
 
 FILE = MORE + CONCLUSION
 
 APPS = ("contenttypes", "auth", "campaigns")
 
+MOST_PLACES = 3
 CLOSE = 1e-9
 """Tolerance for sums in another order; a digit of a measured value is far larger."""
 
@@ -138,6 +140,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: CampaignEntry, report:
         exact=dict(part.versions) == versions_now()
         and dict(manifest.arithmetic) == manifests.arithmetic(),
         texts=not part.taken_out,
+        same_rules=part.versions.get("methods") == METHODS,
     )
     with apart(), _analysing(part):
         campaign = load(archive, part.folder)
@@ -154,6 +157,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: CampaignEntry, report:
                 Difference(manifests.NAME, "hash of the data", part.bundle_hash, hashed)
             )
         report.differences += comparing.findings(stored, results, part)
+        report.unverified += _judged_otherwise(comparing.otherwise, part)
         report.unverified += _texts_of_version_1(stored)
     report.numbers += comparing.numbers
     report.campaigns.append(f"{part.name} ({part.data_hash})")
@@ -183,6 +187,17 @@ def _findings(archive: Archive, part: CampaignEntry) -> JsonObject:
                 raise Damaged(f"{name}, line {number}: “{line['name']}” is there twice.")
             result[line["name"]] = line
     return result
+
+
+def _judged_otherwise(places: Sequence[str], part: CampaignEntry) -> Iterator[str]:
+    """Yield that rules have changed since: only the version that wrote a bundle can tell what it judged."""
+    if places:
+        more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+        methods = part.versions.get("methods", "none")
+        yield (
+            f"taken as read: verdicts by methods {methods}, which methods {METHODS} give otherwise "
+            f"({', '.join(places[:MOST_PLACES])}{more}): the version that wrote the bundle verifies them"
+        )
 
 
 def _texts_of_version_1(findings: Json) -> Iterator[str]:

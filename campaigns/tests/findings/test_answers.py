@@ -32,7 +32,7 @@ def test_answers_are_read_in_one_query(analysed, django_assert_num_queries):
         answers = answers_of([analysed.pk, analysed.pk + 1])
 
     assert answers == {analysed.pk: answer_of(findings_of(analysed, ""))}
-    assert answers[analysed.pk].sentence.startswith("Concurrency 20 is the fastest setting")
+    assert answers[analysed.pk].sentence.startswith("Concurrency 20 is the fastest, if")
 
 
 def test_the_row_of_an_answer_holds_no_runs(analysed):

@@ -94,7 +94,7 @@ def test_the_best_itself_is_said_to_be_it():
     (favoured,) = favoured_by(levels([30.0, 20.0, 0.0]))
 
     assert favoured.levels == {"workers": 20}
-    assert favoured.why.startswith("the best measured")
+    assert favoured.why.startswith("shown to be the best")
 
 
 TWO, FOUR = carried(204.0, workers=2), carried(348.0, workers=4)

@@ -29,10 +29,8 @@ def cells(sds, n=12, blocks=True, seed=1, change=0.1):
     ]
 
 
-def compared(taken, *, interleaved, together=PAIRS, wanted=()):
-    return compare_cells(
-        taken, wanted, interleaved=interleaved, lower_is_better=True, together=together
-    )
+def compared(taken, *, interleaved, mean=PAIRS, wanted=()):
+    return compare_cells(taken, wanted, interleaved=interleaved, lower_is_better=True, means=[mean])
 
 
 def logs_of(taken):
@@ -45,7 +43,7 @@ def test_in_blocks_it_is_the_contrast_of_an_analysis_of_variance():
 
     found = compared(taken, interleaved=True)
 
-    mean = found.together
+    mean = found.means[0]
     assert (found.model, mean.df) == (Model.BLOCKS, 33)
     residuals = logs - logs.mean(0) - logs.mean(1)[:, None] + logs.mean()
     sd = math.sqrt((residuals**2).sum() / 33)
@@ -63,9 +61,9 @@ def test_unlike_noise_is_judged_by_the_differences_within_blocks():
     found = compared(taken, interleaved=True)
 
     by_block = ((logs[1] - logs[0]) + (logs[3] - logs[2])) / 2
-    assert (found.model, found.together.model) == (Model.BLOCKS, Model.PAIRED)
-    assert found.together.verdict.p == pytest.approx(stats.ttest_1samp(by_block, 0).pvalue)
-    assert found.together.sensitivity.model == Model.BLOCKS
+    assert (found.model, found.means[0].model) == (Model.BLOCKS, Model.PAIRED)
+    assert found.means[0].verdict.p == pytest.approx(stats.ttest_1samp(by_block, 0).pvalue)
+    assert found.means[0].sensitivity.model == Model.BLOCKS
 
 
 def test_without_blocks_each_pair_has_its_own_noise_where_they_differ():
@@ -76,37 +74,35 @@ def test_without_blocks_each_pair_has_its_own_noise_where_they_differ():
 
     assert found.model == Model.WELCH
     error = math.sqrt(sum(row.var(ddof=1) / 20 for row in logs)) / 2
-    assert found.together.standard_error == pytest.approx(error)
-    assert found.together.ranks is None
+    assert found.means[0].standard_error == pytest.approx(error)
+    assert found.means[0].ranks is None
 
 
 def test_one_pair_is_that_pair():
     taken = cells([0.02] * 4)
 
-    found = compared(taken, interleaved=True, together=[(0, 1)], wanted=[(0, 1)])
+    found = compared(taken, interleaved=True, mean=[(0, 1)], wanted=[(0, 1)])
 
-    assert found.together.verdict.ratio == found.comparisons[0].verdict.ratio
-    assert found.together.standard_error == found.comparisons[0].standard_error
+    assert found.means[0].verdict.ratio == found.comparisons[0].verdict.ratio
+    assert found.means[0].standard_error == found.comparisons[0].standard_error
 
 
-def test_it_is_one_more_of_the_family():
+def test_it_is_one_test_beside_the_family_of_pairs():
     taken = cells([0.05] * 4, change=0.02)
 
-    alone = compared(taken, interleaved=True, together=(), wanted=PAIRS)
     found = compared(taken, interleaved=True, wanted=PAIRS)
 
-    assert alone.together is None
-    assert len(found.comparisons) == 2
-    smallest = min(each.verdict.p for each in (*found.comparisons, found.together))
-    adjusted = min(each.verdict.p_adjusted for each in (*found.comparisons, found.together))
-    assert adjusted == pytest.approx(min(1, 3 * smallest))
+    assert found.means[0].verdict.p_adjusted == found.means[0].verdict.p
+    smallest = min(each.verdict.p for each in found.comparisons)
+    adjusted = min(each.verdict.p_adjusted for each in found.comparisons)
+    assert adjusted == pytest.approx(min(1, 2 * smallest))
 
 
 def test_a_pair_that_may_not_be_judged_takes_the_mean_with_it():
     taken = cells([0.02] * 4)
     taken[3] = CellRuns(values=taken[3].values[:2], blocks=(1, 2), failed=10)
 
-    found = compared(taken, interleaved=True).together
+    found = compared(taken, interleaved=True).means[0]
 
     assert found.verdict.word == Word.TOO_MANY_FAILURES
     assert found.standard_error is None
@@ -117,12 +113,12 @@ def test_pairs_that_share_no_block_are_not_connected():
     taken = [CellRuns(values=values, blocks=blocks) for blocks in ([1, 2, 3, 4], [5, 6, 7, 8])]
     taken += [CellRuns(values=values, blocks=[1, 2, 3, 4]) for _ in range(2)]
 
-    found = compared(taken, interleaved=True).together
+    found = compared(taken, interleaved=True).means[0]
 
     assert (found.verdict.word, found.verdict.reason) == (Word.NOT_ENOUGH_DATA, "not_connected")
 
 
-def test_a_mean_over_strata_is_judged_with_them():
+def test_a_mean_over_strata_is_one_test():
     rng = np.random.default_rng(1)
     side = Side(key={})
 
@@ -143,6 +139,7 @@ def test_a_mean_over_strata_is_judged_with_them():
     df = sum(variances) ** 2 / (variances[0] ** 2 / 7 + variances[1] ** 2 / 5)
     assert mean.contrast.df == pytest.approx(df)
     assert mean.verdict.word == Word.WORSE
+    assert mean.verdict.p_adjusted is None
     assert compare_strata(strata, lower_is_better=True).together is None
 
 

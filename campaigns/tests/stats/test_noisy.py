@@ -30,11 +30,12 @@ def compared(logs, *, interleaved):
         NEIGHBOURS,
         interleaved=interleaved,
         lower_is_better=True,
+        boards=[range(CELLS)],
     )
 
 
 def decided(found):
-    return any(each.verdict.word in (Word.BETTER, Word.WORSE) for each in found.comparisons)
+    return any(verdict.word in (Word.BETTER, Word.WORSE) for verdict in found.pairs.values())
 
 
 def runs_of(logs, holes=()):
@@ -48,7 +49,7 @@ def runs_of(logs, holes=()):
 @pytest.mark.parametrize("interleaved", [True, False])
 def test_one_very_noisy_level_makes_few_false_verdicts(interleaved):
     rng = np.random.default_rng(14)
-    wrong = [decided(compared(campaign(rng, 3, 8.0), interleaved=interleaved)) for _ in range(150)]
+    wrong = [decided(compared(campaign(rng, 5, 8.0), interleaved=interleaved)) for _ in range(150)]
 
     assert np.mean(wrong) < 0.06 + 2 * np.sqrt(0.06 * 0.94 / 150)
 
@@ -60,9 +61,9 @@ def test_equal_noise_is_taken_for_unequal_as_often_as_promised(holes):
     for _ in range(400):
         runs = runs_of(campaign(rng, 5), holes)
         found = fit_blocks(runs, CELLS)
-        seen.append(bool(noisy_cells(left_of_blocks(runs, found), CELLS).out))
+        seen.append(bool(noisy_cells(left_of_blocks(runs, found), CELLS)))
 
-    assert np.mean(seen) == pytest.approx(noisy.OUT, abs=4 * np.sqrt(0.05 * 0.95 / 400))
+    assert np.mean(seen) == pytest.approx(noisy.OUT, abs=4 * np.sqrt(0.02 * 0.98 / 400))
 
 
 @pytest.mark.parametrize("holes", [(), ((0, 1), (3, 5), (1, 1), (2, 0))])
@@ -91,13 +92,13 @@ def test_several_noisy_levels_leave_one_after_another():
     rng = np.random.default_rng(6)
     logs = [rng.normal(0, sd, 10) for sd in (0.02, 1.0, 0.02, 0.3, 0.02)]
 
-    assert noisy_cells(left_of_cells(logs), 5).out == {1, 3}
+    assert noisy_cells(left_of_cells(logs), 5) == {1, 3}
 
 
 def test_nothing_is_noisy_beside_cells_without_any_noise():
     logs = [np.zeros(3), np.zeros(3), np.array([0.0, 0.1, 0.2])]
 
-    assert not noisy_cells(left_of_cells(logs), 3).out
+    assert not noisy_cells(left_of_cells(logs), 3)
 
 
 @pytest.mark.parametrize("interleaved", [True, False])
@@ -124,8 +125,10 @@ def test_a_noisy_level_may_be_the_best_and_costs_the_others_nothing(interleaved)
     found = compared(logs, interleaved=interleaved)
     best = find_best(found.fit, lower_is_better=True)
 
-    assert NOISY in best.possibly
-    assert not {0, 1, 4, 5} & set(best.possibly)
+    words = {pair: verdict.word for pair, verdict in found.pairs.items()}
+    assert words[2, NOISY] == Word.NOT_ENOUGH_DATA
+    assert {words[pair] for pair in ((0, 2), (1, 2))} == {Word.BETTER}
+    assert {words[2, other] for other in (4, 5)} == {Word.WORSE}
     assert best.upper_pct[NOISY] > 15
     assert best.sd > 5 * found.fit.sd
 

@@ -93,7 +93,7 @@ def test_a_noisy_level_makes_few_false_verdicts():
 
 def test_families_best_settings_and_sessions_keep_their_promises():
     found = [
-        *figures_of(families.families, IN_BLOCKS, 5, reps=15),
+        *figures_of(families.families, IN_BLOCKS, 5, reps=100),
         *figures_of(families.best_settings, NORMAL, 5),
         *figures_of(families.sessions, 0.03, 3),
         *figures_of(families.shares, 0.05, 0.02, 5),

@@ -55,7 +55,8 @@ def test_cells_are_compared_however_few_runs_are_left(cells, interleaved, alone,
         interleaved=interleaved,
         lower_is_better=lower,
         alone=alone,
-        together=wanted[:2],
+        boards=[range(len(cells))],
+        means=[wanted[:2]] if wanted else [],
     )
 
     assert len(found.comparisons) == len(wanted)

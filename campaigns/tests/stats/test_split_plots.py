@@ -24,14 +24,14 @@ def cells(seed=1, plot_sd=0.10, missing=()):
     return found
 
 
-def compared(found, wanted, places=PLACES, together=()):
+def compared(found, wanted, places=PLACES, means=()):
     return compare_cells(
         found,
         wanted,
         interleaved=True,
         lower_is_better=True,
         places=places,
-        together=together,
+        means=means,
     )
 
 
@@ -48,7 +48,7 @@ def test_without_whole_plots_a_difference_of_nothing_is_found_far_too_often():
     def found(places):
         pairs = [(0, 3), (1, 4), (2, 5)]
         return sum(
-            compared(cells(seed), pairs, places, together=pairs).together.verdict.p < 0.05
+            compared(cells(seed), pairs, places, means=[pairs]).means[0].verdict.p < 0.05
             for seed in range(25)
         )
 

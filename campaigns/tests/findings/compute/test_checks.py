@@ -29,7 +29,7 @@ def test_the_published_campaign_is_found_blocked_and_its_drift_unseen():
     assert found["environment"]["outcome"] == "warn"
     assert found["autocorrelation"]["outcome"] == "not_possible"
     assert found["equal_noise"]["outcome"] == "pass"
-    assert found["equal_noise"]["figures"]["apart"] == 2
+    assert found["equal_noise"]["figures"]["apart"] == 0
 
 
 def test_interleaved_runs_are_checked_block_by_block(interleaved):

@@ -92,7 +92,7 @@ def test_drift_of_levels_one_after_the_other_is_no_difference_of_levels(interlea
     }
     assert all(row["ci_pct"][0] > 0 for row in rows)  # what the intervals alone would say
     assert found["levels"]["groups"][0]["best"] is None
-    assert "the fastest setting measured" not in found["answer"]["sentence"]
+    assert "is the fastest" not in found["answer"]["sentence"]
     assert "cannot be distinguished from this drift" in found["answer"]["caveat"]
     (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
     assert check["outcome"] == "warn"

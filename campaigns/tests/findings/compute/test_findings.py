@@ -225,15 +225,19 @@ def test_an_analysis_of_older_data_does_not_replace_a_newer_one(paired, monkeypa
     assert {cell["summary"]["n_ok"] for cell in cells} == {3}
 
 
+def about(seconds, run):
+    """Runs of a setting differ by a tenth of a percent: equal values would show nothing."""
+    return seconds * (1 + 0.001 * (run.position % 3))
+
+
 def test_the_answer_of_levels_names_the_fastest(interleaved):
     campaign = interleaved([2, 4, 8])
-    store(campaign, lambda run: 80.0 / run.cell.levels_by_factor["concurrency"])
+    store(campaign, lambda run: about(80.0 / run.cell.levels_by_factor["concurrency"], run))
 
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == (
-        "Concurrency 8 is the fastest setting measured (10 s), and the highest tested; "
-        "no lower setting is demonstrably within 5 %."
+        "Concurrency 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long."
     )
     assert "one session" in answer["caveat"]
 
@@ -268,22 +272,22 @@ def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
     campaign = interleaved([2, 4], manifest=["/small", "/large"])
     store(
         campaign,
-        lambda run: (
+        lambda run: about(
             (10.0 if run.cell.levels_by_factor["manifest"] == "/small" else 90.0)
-            / run.cell.levels_by_factor["concurrency"]
+            / run.cell.levels_by_factor["concurrency"],
+            run,
         ),
     )
 
     answer = findings(campaign)["answer"]
 
-    assert answer["sentence"] == (
-        "Concurrency 4 is the fastest setting measured in both combinations of the other factors "
-        "(2.5 s to 22.5 s), and the highest tested."
-    )
     assert (
-        "Manifest /small, concurrency 4 is the fastest setting measured (2.5 s), and the highest tested; "
-        "no lower setting is demonstrably within 5 %."
-    ) in [said["text"] for said in answer["statements"]]
+        answer["sentence"]
+        == "Concurrency 4 is the fastest in both combinations of the other factors."
+    )
+    assert "Manifest /small: concurrency 4 is the fastest; 2 takes 2 times as long." in [
+        said["text"] for said in answer["statements"]
+    ]
 
 
 def test_where_the_best_differs_between_groups_each_is_named(interleaved):
@@ -300,9 +304,7 @@ def test_where_the_best_differs_between_groups_each_is_named(interleaved):
 
     sentence = findings(campaign)["answer"]["sentence"]
 
-    assert sentence.startswith("The fastest concurrency measured is not the same everywhere: ")
-    assert "manifest /small: 2 (2 s)" in sentence
-    assert "manifest /large: 4 (12.5 s)" in sentence
+    assert sentence == "The fastest concurrency: manifest /small: 2; manifest /large: 4."
 
 
 def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
@@ -317,11 +319,10 @@ def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
 
     answer = findings(campaign)["answer"]
 
-    assert "is the fastest setting measured in both combinations" in answer["sentence"]
-    assert "; 1 more combination cannot be judged." in answer["sentence"]
-    assert (
-        "Manifest /gone, concurrency 2: too many failures (3 of 3 runs failed)"
-        in answer["sentence"]
+    assert answer["sentence"].startswith(
+        "The fastest concurrency: manifest /small: 4; manifest /large: 4; "
+        "1 more combination cannot be judged. "
+        "Manifest /gone, concurrency 2: fails too often (3 of 3 runs failed)"
     )
     assert [badge["word"] for badge in answer["badges"]] == [
         "faster: 2 of 3 steps",

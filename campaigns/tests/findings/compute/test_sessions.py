@@ -395,7 +395,7 @@ def test_a_mean_over_strata_has_the_interval_between_sessions(paired):
     assert "All intervals are those between 3 sessions." in found["answer"]["sentence"]
 
 
-def test_two_sessions_name_the_level_that_is_best_in_each(interleaved):
+def test_two_sessions_that_contradict_each_other_crown_nobody(interleaved):
     campaign = interleaved([2, 4, 8], repetitions=6)
 
     def value(run):
@@ -411,7 +411,5 @@ def test_two_sessions_name_the_level_that_is_best_in_each(interleaved):
 
     answer = findings(campaign)["answer"]
 
-    assert (
-        "The first of the two sessions measured 4 as the best, the second 8." in answer["sentence"]
-    )
+    assert answer["sentence"] == "No setting is shown to be the fastest."
     assert "0 of 2 comparisons are confirmed by 2 sessions" in answer["caveat"]

@@ -110,8 +110,6 @@ def level_group(values: list[Any], **fields: Any) -> LevelGroup:
         "reading": [None] * len(values),
         "comparisons": [],
         "best": None,
-        "best_of_each": [],
-        "few": [],
         "knee": None,
     }
     return LevelGroup(values=values, **plain | fields)

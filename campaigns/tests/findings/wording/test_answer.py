@@ -79,7 +79,13 @@ def two_groups(first=2, second=4, possibly=((2,), (4,)), of=FOUR, **fields):
             [2, 4],
             cells=cells,
             levels={"engine": engine},
-            best=best_of(cells, seen, [9.0, 0.0], possibly=list(could)),
+            best=best_of(
+                cells,
+                seen,
+                [40.0, 40.0],
+                possibly=list(could),
+                cost_pct=[0.0 if cell == seen else 30.0 for cell in cells],
+            ),
         )
         for engine, cells, seen, could in zip(
             "ab", ([1, 2], [3, 4]), (first, second), possibly, strict=True
@@ -88,8 +94,16 @@ def two_groups(first=2, second=4, possibly=((2,), (4,)), of=FOUR, **fields):
     return answer_text(of, levels=levels_of(*groups, **fields))
 
 
-def best_of_all(*possibly, ranked=(1, 2, 3, 4)):
-    best = best_of(list(ranked), 2, [9.0] * len(ranked), possibly=list(possibly))
+def best_of_all(*possibly, ranked=(1, 2, 3, 4), **fields):
+    costs = {1: 30.0, 2: 0.0, 3: 45.0, 4: 12.0}
+    best = best_of(
+        list(ranked),
+        2,
+        [60.0] * len(ranked),
+        possibly=list(possibly),
+        cost_pct=[costs[cell] for cell in ranked],
+        **fields,
+    )
     return [BestOverall({}, {"engine": "a", "workers": 4}, best)]
 
 
@@ -166,104 +180,163 @@ SENTENCES = {
     # Levels of one factor
     "levels, highest": (
         levels(ranked()),
-        "Workers 8 is the fastest setting measured (10 s), and the highest tested; "
-        "no lower setting is demonstrably within 5 %.",
+        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
     ),
     "levels, a cheaper one is nearly as good": (
         levels(ranked(upper=(300.0, 4.0, 0.0))),
-        "Workers 8 is the fastest setting measured (10 s), and the highest tested; "
-        "4 is within 5 % of the best with 95 % confidence.",
+        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
     ),
     "levels, rivals": (
         levels(ranked(upper=(300.0, 9.0, 7.0), best={"possibly": [2, 3]})),
-        "Workers 8 is the fastest setting measured (10 s); no clear difference from 4; "
-        "no setting is demonstrably within 5 % of the best.",
+        "Workers 4 or 8 may be the fastest; 2 is slower.",
     ),
     "levels, the first is best": (
-        levels(ranked(seen=1, upper=(0.0, 120.0, 300.0)), of=workers(10.0, 20.0, 40.0)),
-        "Workers 2 is the fastest setting measured (10 s).",
+        levels(
+            ranked(seen=1, upper=(0.0, 120.0, 300.0), best={"cost_pct": [0.0, 100.0, 300.0]}),
+            of=workers(10.0, 20.0, 40.0),
+        ),
+        "Workers 2 is the fastest; 4 takes 2 times as long, 8 takes 4 times as long.",
     ),
     "levels without an order": (
-        levels(level_group(["a", "b"], numeric=False, best=best_of([1, 2], 2, [30.0, 0.0]))),
-        "Workers b is the fastest setting measured (20 s); "
-        "no setting listed before it is demonstrably within 5 %.",
+        levels(
+            level_group(
+                ["a", "b"],
+                numeric=False,
+                best=best_of([1, 2], 2, [30.0, 0.0], cost_pct=[18.2, 0.0]),
+            )
+        ),
+        "Workers b is the fastest; a is 18.2 % slower.",
     ),
     "levels of a rate": (
         levels(ranked(), unit="B/s", lower_is_better=False),
-        "Workers 8 is the best setting measured (10 B/s), and the highest tested; "
-        "no lower setting is demonstrably within 5 %.",
+        "Workers 8 is the best; 4 is 50 % lower, 2 is 75 % lower.",
     ),
     "levels, few runs": (
         levels(
-            level_group([2, 4, 8], best=best_of([1, 2], 2, [90.0, 0.0]), few=[3]),
+            level_group([2, 4, 8], best=best_of([1, 2], 2, [90.0, 0.0], unknown=[3])),
             of=answer(
                 cell(1, 40.0, workers=2), cell(2, 20.0, workers=4), cell(3, 10.0, 2, workers=8)
             ),
         ),
-        "Workers 4 is the fastest of the 2 settings that can be ranked (20 s); "
-        "no lower setting is demonstrably within 5 %; 8 has fewer than 3 runs, so no rank.",
+        "No setting is called the fastest: workers 8 cannot be judged (it has 2 runs).",
     ),
     "levels, knee": (
         levels(ranked(knee=knee())),
-        "Workers 8 is the fastest setting measured (10 s), and the highest tested; no lower setting is "
-        "demonstrably within 5 %. The knee lies between 4 and 8 (95 %).",
+        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
     ),
     "levels, some failed": (
         levels(ranked(), of=answer(*workers(40.0, 20.0).cells, cell(3, 10.0, 4, 1, workers=8))),
-        "Workers 8 is the fastest setting measured (10 s in 4 of 5 runs), and the highest tested; "
-        "no lower setting is demonstrably within 5 %.",
+        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+    ),
+    "levels, all may be": (
+        levels(ranked(best={"possibly": [1, 2, 3]})),
+        "No setting is shown to be the fastest.",
+    ),
+    "levels, equivalent": (
+        levels(ranked(best={"possibly": [1, 2, 3], "alike": True})),
+        "Workers 2, 4 and 8 are equivalent within 2 %.",
+    ),
+    "levels, two are equivalent": (
+        levels(ranked(best={"possibly": [2, 3], "alike": True})),
+        "Workers 4 and 8 are equivalent within 2 %; 2 is slower.",
+    ),
+    "levels, the middle ones may be": (
+        levels(
+            level_group(
+                [1, 2, 4, 8, 16],
+                best=best_of([1, 2, 3, 4, 5], 3, [9.0] * 5, possibly=[2, 3, 4]),
+            ),
+            of=workers(5.0, 4.0, 3.0, 4.0, 5.0),
+        ),
+        "Workers 2, 4 or 8 may be the fastest; the others are slower.",
+    ),
+    "levels, the first four may be": (
+        levels(
+            level_group(
+                [1, 2, 4, 8, 16, 32],
+                best=best_of([1, 2, 3, 4, 5, 6], 3, [9.0] * 6, possibly=[1, 2, 3, 4]),
+            ),
+            of=workers(5.0, 4.0, 3.0, 4.0, 5.0, 6.0),
+        ),
+        "Workers 1, 2, 4 and 1 more may be the fastest; 16 and above are slower.",
+    ),
+    "levels, one fails": (
+        levels(
+            level_group(
+                [2, 4, 8], best=best_of([1, 2], 2, [90.0, 0.0], cost_pct=[18.2, 0.0], failing=[3])
+            ),
+            of=answer(
+                cell(1, 40.0, workers=2),
+                cell(2, 20.0, workers=4),
+                cell(3, 10.0, 5, 1, too_many_failures=True, workers=8),
+                failing=[3],
+            ),
+        ),
+        "Of those that pass, workers 4 is the fastest; 2 is 18.2 % slower. Workers 8: fails "
+        "too often (1 of 6 runs failed).",
+    ),
+    "levels, one lost its runs": (
+        levels(
+            level_group([2, 4, 8], best=best_of([1, 2], 2, [90.0, 0.0], unknown=[3])),
+            of=answer(
+                cell(1, 40.0, workers=2),
+                cell(2, 20.0, workers=4),
+                cell(3, 10.0, 4, n_lost=6, workers=8),
+            ),
+        ),
+        "No setting is called the fastest: workers 8 cannot be judged (6 of 10 runs were lost).",
+    ),
+    "two levels, one lost its runs": (
+        levels(
+            level_group(["a", "b"], numeric=False),
+            of=answer(cell(1, 40.0, workers="a"), cell(2, 20.0, 4, n_lost=6, workers="b")),
+        ),
+        "No setting is ranked: workers b cannot be judged (6 of 10 runs were lost). Duration "
+        "is 20 s to 40 s on average.",
     ),
     # Levels of several factors
     "groups, one level everywhere": (
         two_groups(),
-        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+        "Workers 4 is the fastest in both combinations of the other factors.",
     ),
     "groups, undecided ones": (
         two_groups(possibly=((1, 2), (4,))),
-        "Workers 4 is the fastest setting measured in both combinations of the other factors "
-        "(20 s to 22 s); in 1 of them another setting could be best.",
+        "The fastest workers: engine a: none shown; engine b: 4.",
     ),
     "groups, other levels": (
         two_groups(2, 3, ((2,), (3,))),
-        "The fastest workers measured is not the same everywhere: engine a: 4 (20 s); engine b: 2 (44 s).",
+        "The fastest workers: engine a: 4; engine b: 2.",
     ),
     "groups, shared rival": (
         two_groups(2, 3, ((2,), (3, 4))),
-        "The fastest workers measured: engine a: 4 (20 s); engine b: 2 (44 s); "
-        "4 could be the fastest everywhere; in 1 of them another setting could be best.",
+        "The fastest workers: engine a: 4; engine b: none shown.",
     ),
     "groups, best of all": (
         two_groups(overall=best_of_all(2)),
-        "Engine a, workers 4 is the fastest of all 4 settings (20 s), and no other setting could be the fastest. "
-        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+        "Engine a, workers 4 is the fastest; engine b, workers 4 is 12 % slower, engine b, "
+        "workers 2 is 45 % slower.",
     ),
     "groups, rival of the best of all": (
         two_groups(overall=best_of_all(2, 4)),
-        "Engine a, workers 4 is the fastest of all 4 settings (20 s); no clear difference from: "
-        "engine b, workers 4. "
-        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+        "Engine a, workers 4 or engine b, workers 4 may be the fastest; the others are slower.",
     ),
     "groups, undecided overall": (
         two_groups(overall=best_of_all(1, 2, 3, 4)),
-        "None of the 4 settings is shown to be the fastest: each could be. "
-        "Fastest measured: engine a, workers 4 (20 s).",
+        "No setting is shown to be the fastest.",
     ),
     "groups, some not ranked": (
-        two_groups(overall=best_of_all(2, ranked=(1, 2, 4))),
-        "Engine a, workers 4 is the fastest of the 3 settings that can be ranked (20 s), and no other of "
-        "these could be the fastest. "
-        "Workers 4 is the fastest setting measured in both combinations of the other factors (20 s to 22 s).",
+        two_groups(overall=best_of_all(2, ranked=(1, 2, 4), failing=[3])),
+        "Of those that pass, engine a, workers 4 is the fastest; engine b, workers 4 is 12 % "
+        "slower, engine a, workers 2 is 30 % slower.",
     ),
     # The primary contrast
     "primary, better": (
         levels(ranked(), primary=primary(FASTER)),
-        "Workers 8 vs. 2: faster, −20.0 % (−24.0 … −16.0 %). Workers 8 is the fastest setting measured "
-        "(10 s), and the highest tested; no lower setting is demonstrably within 5 %.",
+        "Workers 8 vs. 2: faster, −20.0 % (−24.0 … −16.0 %).",
     ),
     "primary, over several": (
         levels(ranked(), primary=primary(FAILED, over=3)),
-        "Workers 8 vs. 2, over 3 combinations: too many failures. Workers 8 is the fastest setting measured "
-        "(10 s), and the highest tested; no lower setting is demonstrably within 5 %.",
+        "Workers 8 vs. 2, over 3 combinations: too many failures.",
     ),
     # Timeouts and failures
     "timeouts": (
@@ -290,7 +363,8 @@ SENTENCES = {
         answer_text(
             answer(cell(1, 20.0, workers=2), cell(2, None, 0, 5, too_many_failures=True, workers=4))
         ),
-        "Duration is 20 s on average at workers 2. Workers 4: too many failures (5 of 5 runs failed).",
+        "Duration is 20 s on average at workers 2. Workers 4: fails too often (5 of 5 runs "
+        "failed).",
     ),
     "all failed": (
         answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
@@ -334,8 +408,7 @@ SENTENCES = {
                 primary=primary(verdict(Word.BETTER, -5.0, -7.0, -3.0), cache=False, engine=[1, 2]),
             ),
         ),
-        "Workers 8 vs. 2, at cache off, engine 1, 2: faster, −5.0 % (−7.0 … −3.0 %). "
-        "Workers none is the fastest setting measured (5 s); no clear difference from on or 1234.5.",
+        "Workers 8 vs. 2, at cache off, engine 1, 2: faster, −5.0 % (−7.0 … −3.0 %).",
     ),
     "sides and strata that are no texts": (
         answer_text(
@@ -433,15 +506,10 @@ SENTENCES = {
         "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
         "Between 3 sessions it is −20.0 % (−24.0 … −16.0 %).",
     ),
-    "two sessions, best of each": (
-        levels(ranked(best_of_each=[2, 3]), sessions=2),
-        "Workers 8 is the fastest setting measured (10 s), and the highest tested; no lower setting is "
-        "demonstrably within 5 %. The first of the two sessions measured 4 as the best, the second 8.",
-    ),
     "level after level": (
         levels(ranked(), drift=OrderDrift(known=False, shown=False)),
-        "Workers 8 is the fastest setting measured (10 s), if nothing else changed meanwhile, and the highest tested; "
-        "no lower setting is demonstrably within 5 %.",
+        "Workers 8 is the fastest, if nothing else changed meanwhile; 4 takes 2 times as long, "
+        "2 takes 4 times as long.",
     ),
 }
 
@@ -674,7 +742,7 @@ STATEMENTS = {
     ),
     "edge": (
         levels(ranked()),
-        "The best is the highest level tested, 8: measure higher ones, too.",
+        "The fastest may lie above 8, the highest level tested: measure higher ones, too.",
     ),
 }
 
@@ -703,7 +771,7 @@ def test_the_cost_of_slower_settings_is_beside_the_best():
     facts = levels(ranked()).facts
 
     assert [(fact.label, fact.value, fact.note) for fact in facts] == [
-        ("workers 8", "10 s", "best measured"),
+        ("workers 8", "10 s", "the fastest"),
         ("workers 4", "+100.0 %", "20 s; up to 120.0 % slower (95 %)"),
         ("workers 2", "4 times as long", "40 s; up to 4.3 times (95 %)"),
     ]

@@ -18,7 +18,7 @@ AT_60 = {"lowest_limit": 60.0, "highest_limit": 60.0, "at_least": 12.0}
             "at least 12 s",
             "2 of 8 runs timed out at 60 s to 10:00 min, 1 failed",
         ),
-        (summarised(1, 2, too_many_failures=True), "too many failures", "2 of 3 runs failed"),
+        (summarised(1, 2, too_many_failures=True), "fails too often", "2 of 3 runs failed"),
     ],
 )
 def test_a_cell_without_a_mean_has_a_bound_and_its_reason(cell, bound, why):

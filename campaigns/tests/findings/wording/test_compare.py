@@ -220,8 +220,8 @@ SENTENCES = [
     ),
     (
         whole(row(FAILING, candidate=cell(2, failed=4))),
-        "“campaign 2” at workers 4 vs. “campaign 1”: too many failures. campaign 2: workers 5: too many "
-        "failures (4 of 8 runs failed).",
+        "“campaign 2” at workers 4 vs. “campaign 1”: too many failures. campaign 2: workers 5: fails "
+        "too often (4 of 8 runs failed).",
     ),
 ]
 

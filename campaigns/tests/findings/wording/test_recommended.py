@@ -8,20 +8,20 @@ from campaigns.tests.findings.wording.builders import best_of, level_group
     ("ranked", "seen", "cell", "numeric", "why"),
     [
         ([1, 2, 3], 3, 2, True, "demonstrably within 5 % of the best"),
-        ([1, 2, 3], 1, 1, True, "the best measured"),
+        ([1, 2, 3], 1, 1, True, "shown to be the best"),
         (
             [1, 2, 3],
             3,
             3,
             True,
-            "the best measured; no lower setting is demonstrably within 5 % of the best",
+            "shown to be the best; no lower setting is demonstrably within 5 % of the best",
         ),
         (
             [1, 2, 3],
             3,
             3,
             False,
-            "the best measured; no earlier setting is demonstrably within 5 % of the best",
+            "shown to be the best; no earlier setting is demonstrably within 5 % of the best",
         ),
         (
             [2, 3],
@@ -41,5 +41,9 @@ def test_why_a_level_is_favoured(ranked, seen, cell, numeric, why):
 
 def test_why_the_best_of_all_settings_is_favoured():
     assert why_best_of_all(best_of([1, 2], 2, [9.0, 0.0]), 2.5) == (
-        "the best of all 2 settings, demonstrably within 2.5 % of the best"
+        "shown to be the best of all 2 settings"
+    )
+    rivals = best_of([1, 2], 2, [9.0, 1.0], possibly=[1, 2])
+    assert why_best_of_all(rivals, 2.5) == (
+        "demonstrably within 2.5 % of the best of all 2 settings"
     )
