@@ -12,8 +12,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from campaigns.findings.store import findings_of
+from campaigns.findings.values import LevelGroup
 from campaigns.findings.wording.changes import change_texts
+from campaigns.findings.wording.verdicts import superlative
 from campaigns.kit.activity import Action, record
+from campaigns.kit.charts.labels import level_text
 from campaigns.kit.numbers import counted
 from campaigns.kit.outbox import announce
 from campaigns.models import (
@@ -30,6 +34,7 @@ from campaigns.planning.roles import never_ranked
 from campaigns.results.data_stamp import Stamp, attempts_with_values, stamp_of
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
+from campaigns.stats.methods import of_earlier_rules
 
 MOST_CHANGES = 100
 """The most changed values that are stored."""
@@ -99,7 +104,7 @@ def moved_since(conclusion: Conclusion) -> list[Change]:
             for change in changes(evidence.snapshot, snapshot(campaign))
             if change.path != "data_hash"
         ]
-        result += _of_findings(evidence, campaign, moved)
+        result += _of_findings(evidence, campaign, _said(evidence, moved))
     return result
 
 
@@ -148,10 +153,13 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
         result = [each for each in result if each.path.partition(".")[0] not in RANKING]
         yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
         return
+    result = _said(evidence, result)
+    unsaid = [_change(campaign, "data", text) for text in _no_longer_said(evidence, campaign)]
+    yield from unsaid
     yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
     if more := len(result[MOST_CHANGES:]):
         yield _change(campaign, "data", f"{counted(more, 'more value')} moved")
-    if result:
+    if result or unsaid:
         return
     rows = Evidence.objects.filter(conclusion=evidence.conclusion_id, campaign=campaign)
     noted = evidence.snapshot.get("recomputed_by") or evidence.snapshot["versions"]
@@ -169,6 +177,41 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
         findings_at=finding.computed_at,
         snapshot={**evidence.snapshot, "recomputed_by": finding.versions},
     )
+
+
+def _said(evidence: Evidence, result: Sequence[stats.Change]) -> list[stats.Change]:
+    """Return what changes a word, where verdicts followed earlier rules: numbers that these made have moved by themselves."""
+    if not of_earlier_rules(evidence.snapshot["versions"].get("methods", "")):
+        return list(result)
+    return [each for each in result if isinstance(each.before, str) and stats.counts(each)]
+
+
+def _no_longer_said(evidence: Evidence, campaign: Campaign) -> Iterator[str]:
+    """Yield each setting that earlier rules called the best, and that is not shown to be."""
+    if not of_earlier_rules(evidence.snapshot["versions"].get("methods", "")):
+        return
+    levels = findings_of(campaign, "", brief=True).levels
+    before = evidence.snapshot["findings"].get("levels") or {}
+    if levels is None:
+        return
+    now = {repr(sorted(group.levels.items())): group for group in levels.groups}
+    for group in before.get("groups") or ():
+        seen = (group.get("best") or {}).get("seen")
+        today = now.get(repr(sorted((group.get("levels") or {}).items())))
+        if seen is None or today is None or (today.best and today.best.winner == seen):
+            continue
+        level = dict(zip(group["cells"], group["values"], strict=True)).get(seen)
+        name = levels.factor.replace("_", " ")
+        yield f"It called {name} {level_text(level)} the {superlative(levels)}, which is not shown: {_why_not(today)}"
+
+
+def _why_not(group: LevelGroup) -> str:
+    """Return which levels may be the best today."""
+    if group.best is None or group.best.unknown:
+        return "a setting cannot be judged"
+    values = dict(zip(group.cells, group.values, strict=True))
+    texts = [level_text(values[cell]) for cell in group.best.possibly]
+    return f"{' or '.join(texts)} may be"
 
 
 def ranked_loads(findings: Mapping[str, Any], loads: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.errors import Moved
 from campaigns.reviews.reopening import look_again, look_at_overdue, moved_since, overdue
 from campaigns.reviews.sending import send
+from campaigns.stats.methods import of_earlier_rules
 from campaigns.tests.people import somebody
 from campaigns.tests.remembered import remembered
 from campaigns.tests.reviews.conftest import say
@@ -174,6 +175,65 @@ def test_a_verdict_that_other_versions_change_re_opens_with_both_values(accepted
     assert [(each["before"], each["after"]) for each in changes] == [(before, "not_enough_data")]
     words = "levels, concurrency 10 vs. 5, verdict is not enough data; it was "
     assert words in accepted.reason
+
+
+def by_methods(conclusion, methods, change):
+    """Pretend that the conclusion was frozen by these methods, after `change` of its findings of levels."""
+    (evidence,) = conclusion.evidence.defer(None)
+    evidence.snapshot["versions"]["methods"] = methods
+    change(evidence.snapshot["findings"]["levels"])
+    evidence.save(update_fields=["snapshot"])
+
+
+def with_other_numbers(levels):
+    for row in levels["groups"][0]["comparisons"]:
+        row["comparison"]["verdict"]["p_adjusted"] *= 0.5
+    levels["groups"][0]["best"]["upper_pct"][0] += 10.0
+
+
+def crowned(place):
+    def change(levels):
+        group = levels["groups"][0]
+        group["best"] = {**group["best"], "seen": group["cells"][place], "possibly": group["cells"]}
+
+    return change
+
+
+@pytest.mark.parametrize(("methods", "again"), [("23", False), ("24", True)])
+def test_numbers_that_earlier_rules_made_re_open_nothing(accepted, campaign, methods, again):
+    by_methods(accepted, methods, with_other_numbers)
+    analysis.analyse(campaign)
+
+    assert bool(look_again(campaign)) is again
+
+
+def test_a_setting_that_would_not_be_called_the_fastest_today_re_opens(accepted, campaign):
+    claim = accepted.claim
+    by_methods(accepted, "23", crowned(0))
+    analysis.analyse(campaign)
+
+    look_again(campaign)
+
+    accepted.refresh_from_db()
+    assert accepted.state == State.REOPENED
+    assert accepted.reason == (
+        f"{campaign.name}: It called concurrency 5 the fastest, which is not shown: 20 may be."
+    )
+    assert accepted.claim == claim
+
+
+def test_the_setting_that_is_still_the_fastest_re_opens_nothing(accepted, campaign):
+    by_methods(accepted, "23", crowned(-1))
+    analysis.analyse(campaign)
+
+    assert look_again(campaign) == []
+
+
+@pytest.mark.parametrize(
+    ("methods", "earlier"), [("23", True), ("", True), ("24", False), ("31", False)]
+)
+def test_which_methods_judged_by_earlier_rules(methods, earlier):
+    assert of_earlier_rules(methods) is earlier
 
 
 def test_one_that_ranks_a_load_is_re_opened_and_says_so(accepted, campaign, monkeypatch):
