@@ -10,8 +10,8 @@ from campaigns.stats.capacity import CapacityWord
 from campaigns.stats.units import Place
 from campaigns.stats.verdict import Word
 
-DECIDED = (CapacityWord.CARRIES, CapacityWord.AT_LEAST, CapacityWord.LESS_THAN)
-"""Words with a number that may be cited."""
+DECIDED = (CapacityWord.BETWEEN, CapacityWord.AT_LEAST, CapacityWord.FEWER_THAN)
+"""Words with a bound that may be cited."""
 
 
 def most_carried(finding: CapacityFinding, places: Sequence[Place] | None = None) -> Place | None:

@@ -6,6 +6,7 @@ a tone or an icon: `wording` writes these.
 """
 
 from collections.abc import Mapping, Sequence
+from math import isclose
 from typing import Any, Literal
 
 from msgspec import Struct, field, structs
@@ -15,7 +16,7 @@ from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.binding import Caveat, Resource
 from campaigns.stats.binding_levels import BindingRange, LevelBinding, Trend
 from campaigns.stats.calibration import Detectable
-from campaigns.stats.capacity import Capacity, CapacityAlone, CapacityRatio, Held
+from campaigns.stats.capacity import Capacity, CapacityAlone, CapacityRatio, Held, LoadState
 from campaigns.stats.cell_states import CellState
 from campaigns.stats.cell_summary import CellSummary
 from campaigns.stats.compared import Comparison, Model, Reading
@@ -1162,9 +1163,9 @@ class ConditionTerms(Struct, frozen=True, kw_only=True):
 
 
 class CapacityCell(Struct, frozen=True, kw_only=True):
-    """One cell as a step of load. load: its level; held: whether all conditions are shown to be kept.
+    """One cell as a step of load. load: its level; held: the decision on it, the only one: all that speaks of the load reads it.
 
-    passed: runs that kept every condition, of `runs`; cut_short: those that were ended early since too much had failed, so that
+    passed: runs that kept every condition, of `runs`, which decides nothing; cut_short: those that were ended early since too much had failed, so that
     more than what was counted would have failed.
     """
 
@@ -1177,10 +1178,12 @@ class CapacityCell(Struct, frozen=True, kw_only=True):
 
 
 class WordWithout(Struct, frozen=True, kw_only=True):
-    """Another word that a capacity, or a ratio of capacities, has without one block."""
+    """Another word that a capacity, or a ratio of capacities, has without one block; low, high: the bracket of a capacity."""
 
     block: Block
     word: str
+    low: OnAxis | None = None
+    high: OnAxis | None = None
 
 
 class WithoutBlocks(Struct, frozen=True, kw_only=True):
@@ -1257,8 +1260,31 @@ class CapacityFinding(Struct, frozen=True, kw_only=True):
     explored: Sequence[Position] = ()
     most: MostCarried | None = None
 
+    @property
+    def decisions(self) -> dict[Key, Held]:
+        """Return the decision on each load of each setting, by cell."""
+        return {each.cell: each.held for setting in self.settings for each in setting.cells}
 
-ThresholdWord = Literal["passes", "does_not_pass", "not_decided"]
+    @property
+    def states(self) -> dict[Key, tuple[Held, dict[str, LoadState]]]:
+        """Return by cell the decision on it, and the state of each condition by its name."""
+        return {
+            each.cell: (
+                each.held,
+                {
+                    one.name: state
+                    for one in setting.capacity.conditions
+                    for state in one.loads
+                    if isclose(state.load, each.load, rel_tol=1e-9)
+                },
+            )
+            for setting in self.settings
+            for each in setting.cells
+        }
+
+
+ThresholdWord = Literal["passes", "does_not_pass", "not_decided", "not_contradicted"]
+"""`not_contradicted`: of a share without a failure that has too few units to be shown; never of a cell."""
 
 
 class ThresholdState(Struct, frozen=True, kw_only=True):
@@ -1282,11 +1308,15 @@ class ThresholdCell(Struct, frozen=True, kw_only=True):
 
 
 class Thresholds(Struct, frozen=True, kw_only=True):
-    """Whether cells keep the criterion, beside the comparisons. word: `passes` if every cell does, `does_not_pass` if one does not."""
+    """Whether cells keep the criterion, beside the comparisons. word: `passes` if every cell does, `does_not_pass` if one does not.
+
+    loads: cells are loads, and their words the decisions of `CapacityFinding`.
+    """
 
     word: ThresholdWord
     conditions: Sequence[ConditionTerms]
     cells: Sequence[ThresholdCell]
+    loads: bool = False
 
 
 class BindingLevel(Struct, frozen=True):

@@ -25,25 +25,40 @@ from campaigns.stats.units import (
 DEFAULT_RESOLUTION = 1.5
 STEEPEST = 2.5
 """The slope of ln value over ln load above which loads are judged one by one, and nothing is interpolated."""
+TOLERANCE = 1e-9
+NEIGHBOURS = 1.35
+"""The ratio of neighbouring loads up to which the line between them is claimed: a curve may bend anyhow in a wider gap."""
 
 
 class CapacityWord(StrEnum):
-    """The stored verdict on a capacity; `findings.wording.capacity` writes its sentence."""
+    """The stored verdict on a capacity, a closed list; `findings.wording.capacity` writes its sentence."""
 
-    CARRIES = "carries"
+    BETWEEN = "between"
     AT_LEAST = "at_least"
-    LESS_THAN = "less_than"
-    NOT_DECIDED = "not_decided"
+    FEWER_THAN = "fewer_than"
     NOT_MONOTONE = "not_monotone"
     NOT_ENOUGH_DATA = "not_enough_data"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "CapacityWord | None":
+        """Read a word of findings that were stored when the interval of the line was claimed."""
+        return {
+            "carries": cls.BETWEEN,
+            "not_decided": cls.BETWEEN,
+            "less_than": cls.FEWER_THAN,
+        }.get(str(value))
+
 
 class Held(StrEnum):
-    """Whether a load is shown to keep a condition."""
+    """Whether a load is shown to keep a condition, or all of them: its decision.
+
+    NOT_CONTRADICTED: no unit failed, of too few to show that the share is kept. It is never the decision on a load.
+    """
 
     HELD = "held"
     FAILED = "failed"
     UNDECIDED = "undecided"
+    NOT_CONTRADICTED = "not_contradicted"
     NOT_MEASURED = "not_measured"
 
 
@@ -107,11 +122,12 @@ class LoadState:
     band: Interval | None = None
     share: Share | None = None
     share_interval: ShareInterval | None = None
+    units: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What would decide: so many more blocks (about, where rough), or loads in between."""
+    """What would narrow the bracket: so many more blocks (about, where rough), or loads in between."""
 
     blocks: Count | None = None
     rough: bool = False
@@ -123,9 +139,9 @@ class ConditionCapacity:
     """The capacity by one condition alone; ends are None where there is none (low) or it is open (high).
 
     slope: of ln value over ln load at the crossing. levels_only: nothing is interpolated. allowance: on logs, how much the bend widened both ends.
-    window: the loads of the fit. not_monotone: pairs of loads whose order is reversed for certain. reason: why there is neither line nor levels, as
+    window: the loads of the fit. own_noise: loads that are judged by the noise of their own runs. not_monotone: pairs of loads whose order is reversed for certain. reason: why there is neither line nor levels, as
     in `Capacity`; `about` is then a crossing without any bound. safe_load: as in `Capacity`. clumped: failures come in few runs, so that the interval
-    of a share is too narrow. advice: what would decide this condition.
+    of a share is too narrow. is_share: units that failed, or took too long, are counted.
     """
 
     name: str
@@ -144,17 +160,20 @@ class ConditionCapacity:
     about: OnAxis | None = None
     safe_load: OnAxis | None = None
     clumped: bool = False
-    advice: Advice | None = None
+    own_noise: Sequence[OnAxis] = ()
+    is_share: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The capacity by all conditions together.
+    """The capacity by all conditions together. What is claimed is a bracket of loads that are decided.
 
-    reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `invalid_values`, `no_bound`. binding: the name of the condition
-    that ends it first, empty where that is not known. about: the crossing of too few blocks, without a bound. badges: `interpolated`,
-    `levels_only`, `two_loads`, `rough_interval`, `clumped_failures`. safe_load: one further run holds with 95 %; none where loads are not monotone. blocks: with a run; lowest,
-    highest: loads measured, 0 without any.
+    low: the highest load that holds with none failing below; high: the lowest that fails; None where there is none. by_line: low and high are the
+    finer interval by the line, and estimate its crossing; only where neighbouring loads lie within NEIGHBOURS. about: the crossing where it is not
+    claimed. reason: of `not_enough_data`: `blocks`, `loads`, `not_connected`, `lost_runs`, `invalid_values`, `no_bound`. binding: the name of the
+    condition that ends it first, empty where that is not known. badges: `interpolated`, `levels_only`, `two_loads`, `rough_interval`,
+    `clumped_failures`, `own_noise` (a load too noisy for the noise of the others). safe_load: one further run holds with 95 %; none where loads
+    are not monotone. blocks: with a run; lowest, highest: loads measured, 0 without any.
     """
 
     word: CapacityWord
@@ -172,14 +191,22 @@ class Capacity:
     badges: Sequence[str] = ()
     advice: Advice | None = None
     safe_load: OnAxis | None = None
+    by_line: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Return whether both ends are known and further apart than the resolution that was asked for."""
+        if self.low is None or self.high is None or self.word != CapacityWord.BETWEEN:
+            return False
+        return self.high / self.low > self.resolution * (1 + TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityAlone:
     """What a comparison with a capacity of other blocks, such as of another campaign, rests on.
 
-    log, error, df: ln C, its standard error and degrees of freedom; None where nothing is interpolated, or an end is open. early, late: how
-    much the bend widens both ends, on logs. low, high: the bounds at half of alpha. between: by the spread of sessions.
+    log, error, df: ln C, its standard error and degrees of freedom; None where the line is not claimed. early, late: how
+    much the bend widens both ends, on logs. low, high: the bounds that are claimed. between: by the spread of sessions.
     """
 
     log: OnLogs | None = None
@@ -196,8 +223,8 @@ class CapacityAlone:
 class CapacityRatio:
     """The ratio of two capacities, candidate to baseline: more is better.
 
-    word: of `stats.verdict.Word`. low, high: of the ratio; an end is None where it is open. bounds_only: of levels, open ends, or different
-    conditions. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, `other_hardware`, `not_stored`, or as in `Capacity`. log, error, df: estimate on logs,
+    word: of `stats.verdict.Word`. low, high: of the ratio; an end is None where it is open. bounds_only: by the bounds of both, since a line is not
+    claimed for both; about: then the ratio of their crossings, which is not claimed. reason: of a word without numbers: `blocks`, `no_bound`, `conditions_differ`, `other_hardware`, `not_stored`, or as in `Capacity`. log, error, df: estimate on logs,
     its standard error and degrees of freedom; early, late: how much the bends widen the interval below and above, on logs; None with bounds only.
     badges: `lost_in_family`, `real_below_margin`. binding: the conditions that bind on both sides.
     """
@@ -218,3 +245,4 @@ class CapacityRatio:
     late: OnLogs | None = None
     badges: Sequence[str] = ()
     binding: tuple[str, str] = ("", "")
+    about: Number | None = None

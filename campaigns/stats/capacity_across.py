@@ -11,7 +11,7 @@ import numpy as np
 
 from campaigns.stats.capacity import Capacity, CapacityAlone, CapacityRatio, ConditionCapacity
 from campaigns.stats.capacity_advice import line_of_window
-from campaigns.stats.capacity_by_conditions import Condition, capacity_of
+from campaigns.stats.capacity_by_conditions import Condition
 from campaigns.stats.capacity_line import bend_of, log_limit
 from campaigns.stats.capacity_ratio import (
     DELTA,
@@ -22,7 +22,7 @@ from campaigns.stats.capacity_ratio import (
     refusal_of,
     without_numbers,
 )
-from campaigns.stats.capacity_sessions import contrast_over, standing_of_capacity
+from campaigns.stats.capacity_sessions import contrast_over
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Contrast, Word
 
@@ -32,28 +32,27 @@ def alone(
     capacity: Capacity,
     sessions: Sequence[Capacity],
     *,
-    alpha: float = 0.05,
+    between: bool = False,
 ) -> CapacityAlone:
     """Return what a comparison with a capacity of other blocks needs. sessions: the capacity in each of them.
 
-    From three sessions on with an estimate each, all of it rests on their spread.
+    between: all of it rests on their spread.
     """
-    strict = capacity_of(conditions, alpha=alpha / 2)
-    result = replace(_by_line(conditions, capacity), low=strict.low, high=strict.high)
-    over = standing_of_capacity(sessions, alpha=alpha / 2)
-    if over is None or not over.between:
+    if not between:
+        return replace(_by_line(conditions, capacity), low=capacity.low, high=capacity.high)
+    result = CapacityAlone(low=capacity.low, high=capacity.high, between=True)
+    own = [_of_session(each, capacity.binding) for each in sessions]
+    estimates = [one.estimate for one in own if one.estimate]
+    if not capacity.by_line or len(estimates) < len(sessions):
         return result
-    spread = contrast_over([math.log(each.estimate) for each in sessions if each.estimate])
-    bends = [_binding(each).allowance for each in sessions]
-    return CapacityAlone(
+    spread = contrast_over([math.log(each) for each in estimates])
+    return replace(
+        result,
         log=spread.estimate,
         error=spread.standard_error,
         df=spread.df,
-        early=float(np.mean([early for early, _ in bends])),
-        late=float(np.mean([late for _, late in bends])),
-        low=over.low,
-        high=over.high,
-        between=True,
+        early=float(np.mean([one.allowance[0] for one in own])),
+        late=float(np.mean([one.allowance[1] for one in own])),
     )
 
 
@@ -79,16 +78,16 @@ def ratio_across(
     binding = (one.binding, other.binding)
     contrast = _contrast(one_alone, other_alone, criteria.minimum_n)
     if contrast is None or one.binding != other.binding:
-        mine, theirs = ((each.low, each.high) for each in (one_alone, other_alone))
-        return replace(by_bounds(mine, theirs, criteria), binding=binding)
+        return replace(by_bounds(one, other), binding=binding)
     bends = one_alone.late + other_alone.early, one_alone.early + other_alone.late
     return replace(by_contrast(contrast, bends, criteria), binding=binding)
 
 
 def _by_line(conditions: Sequence[Condition], capacity: Capacity) -> CapacityAlone:
-    """Return ln C and its error by the fit of the binding condition; without numbers where it has no line."""
+    """Return ln C and its error by the fit of the binding condition; without numbers where its line is not claimed."""
     condition = line_that_binds(conditions, capacity)
-    line = line_of_window(condition, _binding(capacity)) if condition else None
+    found = _of_session(capacity, capacity.binding)
+    line = line_of_window(condition, found) if condition else None
     crossed = line.crossing(log_limit(condition)) if line and condition else None
     if line is None or crossed is None:
         return CapacityAlone()
@@ -99,9 +98,9 @@ def _by_line(conditions: Sequence[Condition], capacity: Capacity) -> CapacityAlo
     return CapacityAlone(log=at, error=math.sqrt(variance), df=df, early=early, late=late)
 
 
-def _binding(capacity: Capacity) -> ConditionCapacity:
-    """Return the condition that ends a capacity first; the only one where none is known to."""
-    own = [each for each in capacity.conditions if each.name == capacity.binding]
+def _of_session(capacity: Capacity, binding: str) -> ConditionCapacity:
+    """Return the condition that ends a capacity first; the first one where none is known to."""
+    own = [each for each in capacity.conditions if each.name == binding]
     return (own or [*capacity.conditions])[0]
 
 

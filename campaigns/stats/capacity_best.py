@@ -30,8 +30,8 @@ def best_capacity(
 ) -> BestCapacity | None:
     """Bound how much less each setting carries than the one that truly carries the most, in % of its own capacity.
 
-    Settings stand in the order of their cost, the cheapest first. None unless all of them end by the line of one condition, and
-    share their blocks: capacities that are only bounds have no ranking.
+    Settings stand in the order of their cost, the cheapest first. None unless the line of one condition is claimed for all of them, and
+    they share their blocks: capacities that are only bounds have no ranking.
     """
     if len(settings) < FEWEST_SETTINGS:
         return None

@@ -1,20 +1,23 @@
 """The capacity by all conditions together, and its word. Pure. CAPACITY 2.4, 2.5."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from campaigns.stats.capacity import (
     DEFAULT_RESOLUTION,
-    Advice,
+    NEIGHBOURS,
+    TOLERANCE,
     Capacity,
     CapacityWord,
     ConditionCapacity,
+    Held,
     ShareCondition,
     ShareRun,
     ValueCondition,
     ValueRun,
 )
-from campaigns.stats.capacity_advice import advice_on, together
+from campaigns.stats.capacity_advice import advice_of
 from campaigns.stats.capacity_fit import FEWEST_BLOCKS
 from campaigns.stats.capacity_levels import is_load, share_capacity
 from campaigns.stats.capacity_line import value_capacity
@@ -26,7 +29,8 @@ LOST_LIMIT = Criteria().lost_limit
 ROUGH_BELOW = 5
 """Blocks: with fewer the noise is known roughly."""
 FEWEST_LOADS = 2
-TOLERANCE = 1e-9
+WITHIN_GAP = 0.2
+"""The share of a gap (on logs) by which a bound of the line inside of it is moved outward; `bench/selfcheck` has its price."""
 
 
 def capacity_of(
@@ -36,43 +40,184 @@ def capacity_of(
     alpha: float = 0.05,
     lost: int = 0,
 ) -> Capacity:
-    """Return the capacity by all conditions; low by each at alpha, high by each at alpha / their number.
+    """Return the capacity by all conditions: the bracket of decided loads, or the finer interval of the line.
 
-    Low errs only if that of the binding condition does, high if any does. lost: runs that were planned and have no
-    value without the target's doing.
+    A load holds where each condition does at alpha, and fails where one does at alpha / their number: low errs only if that of
+    the binding condition does, high if any does. lost: runs that were planned and have no value without the target's doing.
     """
-    each = [
-        _alone(condition, alpha, alpha / len(conditions), resolution) for condition in conditions
-    ]
+    strict = alpha / max(1, len(conditions))
+    each = [by_condition(condition, alpha, strict) for condition in conditions]
+    loads = {load for condition in conditions for load in loads_of(condition)}
+    blocks = max((blocks_of(condition) for condition in conditions), default=0)
+    refused = _refusal(conditions, loads, blocks, lost)
+    return claimed(
+        Capacity(
+            word=CapacityWord.NOT_ENOUGH_DATA,
+            low=None,
+            estimate=None,
+            high=None,
+            blocks=blocks,
+            lowest=min(loads, default=0.0),
+            highest=max(loads, default=0.0),
+            resolution=resolution,
+            conditions=each,
+            reason=refused or "",
+            about=min((one.about for one in each if one.about is not None), default=None),
+        ),
+        conditions,
+        strict,
+    )
+
+
+def claimed(made: Capacity, conditions: Sequence[Condition], strict: float) -> Capacity:
+    """Return the capacity with what its decisions claim. reason: of `made`, why nothing may be."""
+    if made.reason:
+        return made
+    word, low, high = bracket_of(decisions_of(made))
+    if any(one.not_monotone for one in made.conditions):
+        word = CapacityWord.NOT_MONOTONE
+    if word == CapacityWord.NOT_MONOTONE:
+        low, high = None, None
+    line = line_within(made.conditions, low, high) if word == CapacityWord.BETWEEN else None
+    _, estimate, _, binding = by_lines(made.conditions)
+    reason = next((one.reason for one in made.conditions if one.reason), "no_bound")
+    is_short = word == CapacityWord.NOT_ENOUGH_DATA
+    result = replace(
+        made,
+        word=word,
+        low=line[0] if line else low,
+        estimate=line[1] if line else None,
+        high=line[2] if line else high,
+        by_line=line is not None,
+        about=None if line else made.about if estimate is None else estimate,
+        reason=reason if is_short else "",
+        binding="" if is_short and reason != "no_bound" else _binding(made, high, binding),
+        safe_load=None,
+    )
+    if low is not None:
+        result = replace(result, safe_load=_safe_load(conditions, result))
+    return replace(result, badges=_badges(result), advice=advice_of(conditions, result, strict))
+
+
+def decisions_of(capacity: Capacity) -> dict[float, Held]:
+    """Return the one decision on each load, ascending: nothing is decided where nothing may be claimed.
+
+    A load fails where one condition does, and holds where all do; a share that is not contradicted decides nothing.
+    """
+    by_load: dict[float, list[Held]] = {}
+    for one in capacity.conditions:
+        for state in one.loads:
+            by_load.setdefault(float(f"{state.load:.12g}"), []).append(state.state)
+    may_be = not capacity.reason or capacity.reason == "no_bound"
+    return {
+        load: _decision(by_load[load], len(capacity.conditions), may_be=may_be)
+        for load in sorted(by_load)
+    }
+
+
+def _decision(states: Sequence[Held], conditions: int, *, may_be: bool) -> Held:
+    if set(states) == {Held.NOT_MEASURED}:
+        return Held.NOT_MEASURED
+    if not may_be:
+        return Held.UNDECIDED
+    if Held.FAILED in states:
+        return Held.FAILED
+    decided = [each for each in states if each != Held.NOT_CONTRADICTED]
+    is_whole = len(states) == conditions and set(decided) == {Held.HELD}
+    return Held.HELD if is_whole else Held.UNDECIDED
+
+
+def bracket_of(
+    decisions: Mapping[float, Held],
+) -> tuple[CapacityWord, float | None, float | None]:
+    """Return the word with the highest load that holds with none failing below, and the lowest that fails."""
+    held = [load for load, each in decisions.items() if each == Held.HELD]
+    high = min((load for load, each in decisions.items() if each == Held.FAILED), default=None)
+    low = max((load for load in held if high is None or load < high), default=None)
+    if high is not None and any(load > high for load in held):
+        return CapacityWord.NOT_MONOTONE, low, high
+    if low is None and high is None:
+        return CapacityWord.NOT_ENOUGH_DATA, None, None
+    if high is None:
+        return CapacityWord.AT_LEAST, low, None
+    return (CapacityWord.FEWER_THAN if low is None else CapacityWord.BETWEEN), low, high
+
+
+def by_lines(
+    each: Sequence[ConditionCapacity],
+) -> tuple[float | None, float | None, float | None, str]:
+    """Return low, estimate, high, and what binds, by the lines (and the levels) of all conditions: computed, not claimed."""
     lows, highs = [one.low for one in each], [one.high for one in each if one.high is not None]
     low = min((one for one in lows if one is not None), default=None) if None not in lows else None
     high = min(highs, default=None)
-    loads = {load for condition in conditions for load in loads_of(condition)}
-    blocks = max((blocks_of(condition) for condition in conditions), default=0)
     estimate, binding = _estimate(each, low, high)
-    word, reason = _word(each, low, high, resolution)
-    if refused := _refusal(conditions, loads, blocks, lost):
-        word, reason = CapacityWord.NOT_ENOUGH_DATA, refused
-    if word == CapacityWord.NOT_ENOUGH_DATA and reason != "no_bound":
-        low, estimate, high, binding = None, None, None, ""
-    result = Capacity(
-        word=word,
-        low=low,
-        estimate=estimate,
-        high=high,
-        blocks=blocks,
-        lowest=min(loads, default=0.0),
-        highest=max(loads, default=0.0),
-        resolution=resolution,
-        conditions=each,
-        binding=binding,
-        reason=reason,
-        about=min((one.about for one in each if one.about is not None), default=None),
-        safe_load=_safe_load(conditions, each)
-        if low is not None and word != CapacityWord.NOT_MONOTONE
-        else None,
-    )
-    return replace(result, badges=_badges(result), advice=_advice(result))
+    return low, estimate, high, binding
+
+
+def line_within(
+    each: Sequence[ConditionCapacity], low: float | None, high: float | None
+) -> tuple[float, float, float] | None:
+    """Return low, estimate and high by the line where they may be claimed; None where the bracket has to do.
+
+    Neighbouring loads of the bracket have to lie within NEIGHBOURS, or be whole numbers in a row. Conditions on shares bound the interval by their
+    loads.
+    """
+    lines = [one for one in each if one.estimate is not None and not one.levels_only]
+    if low is None or high is None or not lines:
+        return None
+    apart = {load for one in each for load in one.own_noise}
+    loads = sorted({state.load for one in each for state in one.loads} - apart)
+    inside = sorted({low, high, *(load for load in loads if low <= load <= high)})
+    if not all(are_near(one, other) for one, other in pairwise(inside)):
+        return None
+    lows = [_holds_up_to(one) for one in each]
+    known = [end for end in lows if end is not None]
+    if len(known) < len(lows):
+        return None
+    first = max(low, _outward(min(known), loads, -1))
+    ends = [one.high for one in each if one.high is not None]
+    last = min([high, *(_outward(end, loads, 1) for end in ends)])
+    estimate = min(one.estimate or 0.0 for one in lines)
+    is_finer = (first, last) != (low, high)
+    return (first, estimate, last) if is_finer and first <= estimate <= last else None
+
+
+def _outward(end: float, loads: Sequence[float], side: int) -> float:
+    """Move a bound of the line by a share of the gap that it lies in: a curve may bend twice inside of it."""
+    for one, other in pairwise(loads):
+        if one * (1 + TOLERANCE) < end < other * (1 - TOLERANCE):
+            return float(end * (other / one) ** (side * WITHIN_GAP))
+    return end
+
+
+def are_near(one: float, other: float) -> bool:
+    """Return whether no load lies untested between two: within NEIGHBOURS, or whole numbers in a row."""
+    low, high = sorted((one, other))
+    in_a_row = low.is_integer() and high.is_integer() and high - low <= 1
+    return in_a_row or high <= NEIGHBOURS * low * (1 + TOLERANCE)
+
+
+def _holds_up_to(one: ConditionCapacity) -> float | None:
+    """Return how far a condition holds: by its line, else by its loads, of which no smaller one is above the limit."""
+    if one.low is not None and not one.is_share:
+        return one.low
+    row = None
+    for state in one.loads:
+        if state.state not in (Held.HELD, Held.NOT_CONTRADICTED):
+            break
+        row = state.load
+    return row
+
+
+def _binding(made: Capacity, high: float | None, by_estimate: str) -> str:
+    """Return the condition that ends first: the only one that fails at the lowest load that does, else that of the lines."""
+    failing = [
+        one.name
+        for one in made.conditions
+        for state in one.loads
+        if state.load == high and state.state == Held.FAILED
+    ]
+    return failing[0] if len(failing) == 1 else by_estimate
 
 
 def loads_of(condition: Condition) -> set[float]:
@@ -110,13 +255,6 @@ def by_condition(condition: Condition, alpha_low: float, alpha_high: float) -> C
     return share_capacity(condition, alpha_low, alpha_high)
 
 
-def _alone(
-    condition: Condition, alpha_low: float, alpha_high: float, resolution: float
-) -> ConditionCapacity:
-    result = by_condition(condition, alpha_low, alpha_high)
-    return replace(result, advice=advice_on(condition, result, resolution, alpha_high))
-
-
 def _refusal(
     conditions: Sequence[Condition], loads: set[float], blocks: int, lost: int
 ) -> str | None:
@@ -127,22 +265,6 @@ def _refusal(
     if len(loads) < FEWEST_LOADS:
         return "loads"
     return "blocks" if blocks < FEWEST_BLOCKS else None
-
-
-def _word(
-    each: Sequence[ConditionCapacity], low: float | None, high: float | None, resolution: float
-) -> tuple[CapacityWord, str]:
-    if any(one.not_monotone for one in each):
-        return CapacityWord.NOT_MONOTONE, ""
-    if low is None and high is None:
-        reason = next((one.reason for one in each if one.reason), "no_bound")
-        return CapacityWord.NOT_ENOUGH_DATA, reason
-    if high is None:
-        return CapacityWord.AT_LEAST, ""
-    if low is None:
-        return CapacityWord.LESS_THAN, ""
-    narrow = high / low <= resolution * (1 + TOLERANCE)
-    return (CapacityWord.CARRIES if narrow else CapacityWord.NOT_DECIDED), ""
 
 
 def _estimate(
@@ -165,26 +287,37 @@ def _estimate(
     return None, ""
 
 
-def _safe_load(conditions: Sequence[Condition], each: Sequence[ConditionCapacity]) -> float | None:
-    """Return the largest load that every share is shown to keep, and that one further run keeps by its values."""
-    loads = [
-        one.safe_load if isinstance(condition, ValueCondition) else one.low
-        for condition, one in zip(conditions, each, strict=True)
+def _safe_load(conditions: Sequence[Condition], capacity: Capacity) -> float | None:
+    """Return the largest load that one further run keeps by its values: a tested one where no line is claimed.
+
+    It holds by its decision: where a share is not shown to be kept, neither is the load.
+    """
+    known = [
+        one.safe_load
+        for condition, one in zip(conditions, capacity.conditions, strict=True)
+        if isinstance(condition, ValueCondition)
     ]
-    known = [load for load in loads if load is not None]
-    values = any(isinstance(condition, ValueCondition) for condition in conditions)
-    return min(known) if values and len(known) == len(loads) else None
+    loads = [load for load in known if load is not None]
+    if not loads or len(loads) < len(known) or capacity.low is None:
+        return None
+    safe = min(*loads, capacity.low)
+    if capacity.by_line:
+        return safe
+    decisions = decisions_of(capacity)
+    held = (load for load, each in decisions.items() if each == Held.HELD)
+    return max((load for load in held if load <= safe * (1 + TOLERANCE)), default=None)
 
 
 def _ends(capacity: Capacity) -> list[ConditionCapacity]:
-    """Return the conditions that make the bounds and the estimate."""
-    return [
+    """Return the conditions that end what is claimed."""
+    high = capacity.high
+    own = [
         one
         for one in capacity.conditions
         if one.name == capacity.binding
-        or (one.low is not None and one.low == capacity.low)
-        or (one.high is not None and one.high == capacity.high)
+        or any(each.load == high and each.state == Held.FAILED for each in one.loads)
     ]
+    return own or [*capacity.conditions]
 
 
 def _badges(capacity: Capacity) -> list[str]:
@@ -193,21 +326,12 @@ def _badges(capacity: Capacity) -> list[str]:
         return []
     if len(ends) > 1 and capacity.binding:
         ends = [one for one in ends if one.name == capacity.binding]
-    is_line = any(not one.levels_only and one.slope is not None for one in ends)
     badges = {
-        "interpolated": is_line and capacity.estimate is not None,
+        "interpolated": capacity.by_line,
         "levels_only": bool(ends) and all(one.levels_only for one in ends),
-        "two_loads": is_line and any(len(one.window) == FEWEST_LOADS for one in ends),
+        "two_loads": capacity.by_line and any(len(one.window) == FEWEST_LOADS for one in ends),
         "rough_interval": capacity.blocks < ROUGH_BELOW,
         "clumped_failures": any(one.clumped for one in ends),
+        "own_noise": any(one.own_noise for one in capacity.conditions),
     }
     return [name for name, applies in badges.items() if applies]
-
-
-def _advice(capacity: Capacity) -> Advice | None:
-    if capacity.word in {CapacityWord.CARRIES, CapacityWord.NOT_MONOTONE}:
-        return None
-    if capacity.reason not in {"", "no_bound"}:
-        return None
-    ends = _ends(capacity) or list(capacity.conditions)
-    return together([one.advice for one in ends if one.advice])

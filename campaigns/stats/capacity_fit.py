@@ -12,8 +12,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from campaigns.stats import student
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.log_means import NO_NOISE
+from campaigns.stats.noisy import blocks_apart
 
 EQUAL = 1e-12
 """What is nearer than this on logs is equal, and equality keeps a condition."""
@@ -125,6 +127,27 @@ def line_of(runs: Sequence[LogRun]) -> Line | str:
     """Fit the runs, of one load at least; else the reason why there is no bound: `blocks` or `not_connected`."""
     fitted = lines_of([runs])
     return fitted if isinstance(fitted, str) else fitted[1][0]
+
+
+def noisy_loads(runs: Sequence[LogRun]) -> frozenset[Log]:
+    """Return the ln loads that are too noisy for the noise of the others, as comparisons of settings find them."""
+    places = sorted({x for _, x, _ in runs})
+    number = {x: index for index, x in enumerate(places)}
+    if len(places) < 2:
+        return frozenset()
+    block_runs = [BlockRun(number[x], block, math.exp(y)) for block, x, y in runs]
+    fitted = fit_blocks(block_runs, len(places))
+    apart = blocks_apart(block_runs, fitted) if fitted else None
+    return frozenset(places[place] for place in apart[0].fit.out) if apart else frozenset()
+
+
+def own_level(logs: Sequence[Log], alpha: float) -> tuple[Log, Log, Log]:
+    """Return the level of a load by its own runs alone with its bounds (t); open ones of a single run."""
+    mean, n = float(np.mean(logs)), len(logs)
+    if n < 2:
+        return -math.inf, mean, math.inf
+    half = student.quantile(1 - alpha / 2, n - 1) * float(np.std(logs, ddof=1)) / math.sqrt(n)
+    return mean - half, mean, mean + half
 
 
 def lines_of(settings: Sequence[Sequence[LogRun]]) -> tuple[Line, list[Line]] | str:

@@ -25,11 +25,15 @@ def share_capacity(
 ) -> ConditionCapacity:
     """Return the capacity by this condition alone; low at one alpha, high at the other."""
     if not 0 <= condition.limit < 1 or any(_is_invalid(run) for run in condition.runs):
-        return ConditionCapacity(condition.name, None, None, None, (), reason="invalid_values")
+        return ConditionCapacity(
+            condition.name, None, None, None, (), reason="invalid_values", is_share=True
+        )
     levels = by_levels(condition.runs, condition.limit, alpha_low, alpha_high)
     measured = [each for each in levels if each.share is not None]
     if not measured:
-        return ConditionCapacity(condition.name, None, None, None, levels, reason="loads")
+        return ConditionCapacity(
+            condition.name, None, None, None, levels, reason="loads", is_share=True
+        )
     shares = {each.load: each.share or 0.0 for each in measured}
     above = {load: share > condition.limit + EQUAL for load, share in shares.items()}
     held = [each.load for each in measured if each.state == Held.HELD]
@@ -51,6 +55,7 @@ def share_capacity(
         high=high,
         loads=levels,
         levels_only=True,
+        is_share=True,
         about=crossing,
         not_monotone=[(one, other) for one in failed for other in held if one < other],
         clumped=any(
@@ -64,7 +69,10 @@ def share_capacity(
 def by_levels(
     runs: Sequence[ShareRun], limit: float, alpha_low: float, alpha_high: float
 ) -> list[LoadState]:
-    """Return the state of each load, ascending: held by the upper bound at one alpha, failed by the lower at the other."""
+    """Return the state of each load, ascending: held by the upper bound at one alpha, failed by the lower at the other.
+
+    A share without a failure that has too few units to be shown is not contradicted.
+    """
     return [
         _state(load, runs, limit, alpha_low, alpha_high)
         for load in sorted({run.load for run in runs if is_load(run.load)})
@@ -77,15 +85,15 @@ def _state(
     own = _share_at(runs, load, alpha_low)
     if own is None:
         return LoadState(load, Held.NOT_MEASURED, 0)
+    state = Held.UNDECIDED if own.failed else Held.NOT_CONTRADICTED
     if own.n < FEWEST_RUNS:
-        return LoadState(load, Held.UNDECIDED, own.n, share=own.share)
+        return LoadState(load, state, own.n, share=own.share, units=own.units)
     strict = _share_at(runs, load, alpha_high) or own
-    state = Held.UNDECIDED
     if own.ci.high <= limit + EQUAL:
         state = Held.HELD
     elif strict.ci.low > limit + EQUAL:
         state = Held.FAILED
-    return LoadState(load, state, own.n, share=own.share, share_interval=own.ci)
+    return LoadState(load, state, own.n, share=own.share, share_interval=own.ci, units=own.units)
 
 
 def _share_at(runs: Sequence[ShareRun], load: float, alpha: float) -> FailedShare | None:

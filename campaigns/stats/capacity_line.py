@@ -1,7 +1,7 @@
 """The capacity by a bound of a metric: where the line of ln value over ln load crosses the limit. Pure. CAPACITY 2.2."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,8 @@ from campaigns.stats.capacity_fit import (
     LogRun,
     first_beyond,
     line_of,
+    noisy_loads,
+    own_level,
     pooling_of,
 )
 from campaigns.stats.capacity_levels import by_levels, is_load
@@ -117,12 +119,19 @@ class _Capacity:
             result = self._of_line(whole, runs, limit)
         return self._ended(result)
 
-    def _of_line(self, whole: Line, runs: Sequence[LogRun], limit: Log) -> ConditionCapacity:
-        line = _window(whole, runs, limit)
-        states = self._states(whole, line, limit, _counts(runs))
+    def _of_line(self, every: Line, runs: Sequence[LogRun], limit: Log) -> ConditionCapacity:
+        """Return the capacity by the line of the loads of equal noise; the others are judged by their own runs alone."""
+        noisy = noisy_loads(runs)
+        quiet = [run for run in runs if run[1] not in noisy]
+        fitted = line_of(quiet) if noisy and quiet else every
+        is_fitted = isinstance(fitted, Line)
+        whole = fitted if isinstance(fitted, Line) else every
+        noisy = noisy if is_fitted else frozenset(x for _, x, _ in runs)
+        line = _window(whole, quiet if is_fitted else runs, limit)
+        states = self._states(whole, line, limit, runs, noisy)
         crossed = line.crossing(limit)
         slope = line.slope(crossed[1]) if crossed else None
-        levels_only = self.condition.offered_rate or (slope or 0.0) > STEEPEST
+        levels_only = self.condition.offered_rate or (slope or 0.0) > STEEPEST or not is_fitted
         allowance = (0.0, 0.0)
         if levels_only:
             low, high = _row(states), _first(states, Held.FAILED)
@@ -133,11 +142,11 @@ class _Capacity:
                 low, high = _widened(low, high, allowance, states)
         estimate = ratio_of(crossed[0]) if crossed and not levels_only else None
         low, high = _around(low, estimate, high)
+        on_line = [_load(x, states) for x in whole.x]
         safe = self._safe(whole, line, limit, states, levels_only=levels_only)
-        reversed_pairs = _reversed(whole, self.alpha_low, states)
+        reversed_pairs = _reversed(whole, self.alpha_low, on_line)
         if reversed_pairs:  # pooled loads would hold, or fail, by what others show
-            own = whole.unpooled(), line.unpooled()
-            shown = self._states(*own, limit, _counts(runs))
+            shown = self._states(whole.unpooled(), line.unpooled(), limit, runs, noisy)
         else:
             shown = states
         return ConditionCapacity(
@@ -155,27 +164,41 @@ class _Capacity:
             not_monotone=reversed_pairs,
             about=ratio_of(crossed[0]) if crossed else None,
             safe_load=_stricter(low, safe),
+            own_noise=[_load(x, states) for x in sorted(noisy)],
         )
 
     def _states(
-        self, whole: Line, line: Line, limit: Log, counts: dict[float, int]
+        self,
+        whole: Line,
+        line: Line,
+        limit: Log,
+        runs: Sequence[LogRun],
+        noisy: Collection[Log],
     ) -> list[LoadState]:
-        """Return the state of each load on the line, by the window where it is in it."""
+        """Return the state of each load: on the line, by the window where it is in it; a noisy one by its own runs."""
         inside = {float(x) for x in line.x}
         result = []
-        for (load, count), x in zip(counts.items(), whole.x, strict=True):
-            used, at = (line if float(x) in inside else whole), np.array([x])
-            upper = float(used.upper(self.alpha_low)(at)[0])
-            lower = float(used.lower(self.alpha_low)(at)[0])
+        places = sorted({x for _, x, _ in runs})
+        for (load, count), x in zip(_counts(runs).items(), places, strict=True):
+            if x in noisy:
+                logs = [y for _, at, y in runs if at == x]
+                lower, level, upper = own_level(logs, self.alpha_low)
+                strict = own_level(logs, self.alpha_high)[0]
+            else:
+                used, at = (line if x in inside else whole), np.array([x])
+                upper = float(used.upper(self.alpha_low)(at)[0])
+                lower = float(used.lower(self.alpha_low)(at)[0])
+                strict = float(used.lower(self.alpha_high)(at)[0])
+                level = float((used.weights(at) @ used.raw)[0])
             state = Held.UNDECIDED
             if upper <= limit + EQUAL:
                 state = Held.HELD
-            elif float(used.lower(self.alpha_high)(at)[0]) > limit + EQUAL:
+            elif strict > limit + EQUAL:
                 state = Held.FAILED
-            level = float((used.weights(at) @ used.raw)[0])
             values = sorted(ratio_of(_sign(self.condition) * each) for each in (lower, upper))
             value = ratio_of(_sign(self.condition) * level)
-            result.append(LoadState(load, state, count, value, Interval(values[0], values[1])))
+            band = Interval(values[0], values[1]) if math.isfinite(upper) else None
+            result.append(LoadState(load, state, count, value, band))
         return result
 
     def _ends(
@@ -235,7 +258,8 @@ class _Capacity:
 
     def _end_state(self, load: float, share: LoadState | None) -> LoadState:
         state = share or LoadState(load, Held.NOT_MEASURED, 0)
-        if state.state == Held.HELD:  # it has no number, so that too little failed shows nothing
+        if state.state in (Held.HELD, Held.NOT_CONTRADICTED):
+            # It has no number, so that too little failed shows nothing.
             state = replace(state, state=Held.UNDECIDED)
         if state.state != Held.FAILED and load in {run.load for run in self.condition.bounds}:
             return self._by_bounds(load, state)
@@ -269,8 +293,8 @@ def _window(whole: Line, runs: Sequence[LogRun], limit: Log) -> Line:
     return whole if isinstance(line, str) else line
 
 
-def _reversed(line: Line, alpha: float, states: Sequence[LoadState]) -> list[tuple[float, float]]:
-    """Return pairs of loads of which the smaller is worse for certain (one-sided t, Holm)."""
+def _reversed(line: Line, alpha: float, loads: Sequence[float]) -> list[tuple[float, float]]:
+    """Return pairs of the line's loads of which the smaller is worse for certain (one-sided t, Holm)."""
     count = line.x.size
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
     p_values = []
@@ -283,9 +307,7 @@ def _reversed(line: Line, alpha: float, states: Sequence[LoadState]) -> list[tup
         else:
             p_values.append(student.upper_tail(gap / error, line.df))
     return [
-        (states[i].load, states[j].load)
-        for (i, j), p in zip(pairs, holm(p_values), strict=True)
-        if p < alpha
+        (loads[i], loads[j]) for (i, j), p in zip(pairs, holm(p_values), strict=True) if p < alpha
     ]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.stats.capacity import (
+    TOLERANCE,
     Capacity,
     CapacityRatio,
     CapacityWord,
-    ConditionCapacity,
     ShareCondition,
     ValueCondition,
 )
@@ -27,9 +27,6 @@ from campaigns.stats.verdict import Contrast, Word, interval_of, p_value, word_o
 
 MARGIN, DELTA = 0.05, 0.10
 """Of capacities: below the margin they are called equal, the other is the smallest difference of interest."""
-
-
-Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,19 +51,24 @@ def ratio_of(
     criteria = Criteria(alpha=alpha, margin=margin, delta=delta)
     if _terms(baseline) != _terms(candidate):
         return without_numbers(Word.NOT_COMPARABLE, "conditions_differ")
-    sides = [capacity_of(side, alpha=alpha) for side in (baseline, candidate)]
-    if refused := refusal_of(sides):
+    one, other = (capacity_of(side, alpha=alpha) for side in (baseline, candidate))
+    if refused := refusal_of((one, other)):
         return without_numbers(Word.NOT_ENOUGH_DATA, refused)
-    binding = (sides[0].binding, sides[1].binding)
-    pair = [
-        line_that_binds(conditions, side)
-        for conditions, side in ((baseline, sides[0]), (candidate, sides[1]))
-    ]
+    binding = (one.binding, other.binding)
+    pair = line_that_binds(baseline, one), line_that_binds(candidate, other)
     if binding[0] == binding[1] and pair[0] and pair[1]:
-        joint = crossings([pair[0], pair[1]])
-        if joint:
-            return replace(_by_lines(*joint, criteria), binding=binding)
-    return replace(_by_bounds(baseline, candidate, criteria), binding=binding)
+        by_line = ratio_by_lines(pair[0], pair[1], criteria)
+        if by_line:
+            return replace(by_line, binding=binding)
+    return replace(by_bounds(one, other), binding=binding)
+
+
+def ratio_by_lines(
+    baseline: ValueCondition, candidate: ValueCondition, criteria: Criteria
+) -> CapacityRatio | None:
+    """Return the ratio by one fit over both; None where one line has no crossing, or nothing connects them."""
+    joint = crossings([baseline, candidate])
+    return _by_lines(*joint, criteria) if joint else None
 
 
 def crossings(conditions: Sequence[ValueCondition]) -> tuple[Line, list[Crossed]] | None:
@@ -173,38 +175,35 @@ def _wide(ratio: CapacityRatio, interval: Interval) -> Interval:
     return Interval(interval.low - (ratio.early or 0.0), interval.high + (ratio.late or 0.0))
 
 
-def _by_bounds(
-    baseline: Sequence[Condition], candidate: Sequence[Condition], criteria: Criteria
-) -> CapacityRatio:
-    """Bound the ratio by the bounds of both capacities, each at half of alpha."""
-    one, other = (capacity_of(side, alpha=criteria.alpha / 2) for side in (baseline, candidate))
-    return by_bounds((one.low, one.high), (other.low, other.high), criteria)
+def by_bounds(baseline: Capacity, candidate: Capacity) -> CapacityRatio:
+    """Bound the ratio by what both claim: one carries more for certain if it holds where the other fails.
 
-
-def by_bounds(baseline: Bounds, candidate: Bounds, criteria: Criteria) -> CapacityRatio:
-    """Bound the ratio by both ends of two capacities; an end is None where it is open."""
-    low = candidate[0] / baseline[1] if candidate[0] and baseline[1] else None
-    high = candidate[1] / baseline[0] if candidate[1] and baseline[0] else None
+    An end is None where it is open. The lower end errs only if a bound of either side does.
+    """
+    low = candidate.low / baseline.high if candidate.low and baseline.high else None
+    high = candidate.high / baseline.low if candidate.high and baseline.low else None
     if low is None and high is None:
         return without_numbers(Word.NOT_ENOUGH_DATA, "no_bound")
-    cost = Interval(-math.log(high) if high else -math.inf, -math.log(low) if low else math.inf)
-    word, _, badges = word_of(cost, cost, criteria.minimum_n, None, criteria)
-    return CapacityRatio(word=word, ratio=None, low=low, high=high, bounds_only=True, badges=badges)
+    word = Word.NOT_ENOUGH_DATA
+    if low is not None and low >= 1 - TOLERANCE:
+        word = Word.BETTER
+    elif high is not None and high <= 1 + TOLERANCE:
+        word = Word.WORSE
+    one, other = (each.estimate or each.about for each in (baseline, candidate))
+    about = other / one if one and other else None
+    if about and ((low and about < low) or (high and about > high)):
+        about = None
+    return CapacityRatio(word=word, ratio=None, low=low, high=high, bounds_only=True, about=about)
 
 
 def line_that_binds(conditions: Sequence[Condition], capacity: Capacity) -> ValueCondition | None:
-    """Return the binding condition, where its line gives an estimate and both bounds."""
-    if capacity.estimate is None or capacity.low is None or capacity.high is None:
+    """Return the binding condition, where its line is claimed."""
+    if not capacity.by_line:
         return None
     for condition, found in zip(conditions, capacity.conditions, strict=True):
-        if found.name == capacity.binding and _is_line(condition, found):
+        if found.name == capacity.binding and found.estimate == capacity.estimate:
             return condition if isinstance(condition, ValueCondition) else None
     return None
-
-
-def _is_line(condition: Condition, found: ConditionCapacity) -> bool:
-    both = found.low is not None and found.high is not None
-    return isinstance(condition, ValueCondition) and both and not found.levels_only
 
 
 def _is_refused(capacity: Capacity) -> bool:

@@ -179,7 +179,10 @@ class ComparedPair(outputs.Part):
 
 
 class CarriedBy(outputs.Part):
-    """What a setting of a campaign carries. `word`: of its capacity; bounds are null where they are open."""
+    """What a setting of a campaign carries. `word`: of its capacity; bounds are null where they are open.
+
+    `by_line`: the bounds are those of the line between neighbouring loads; `about`: its crossing, where it is not claimed.
+    """
 
     campaign = serializers.IntegerField()
     levels = serializers.DictField(child=serializers.JSONField())
@@ -188,13 +191,15 @@ class CarriedBy(outputs.Part):
     low = number()
     estimate = number()
     high = number()
+    by_line = serializers.BooleanField()
+    about = number()
     binding = outputs.text()
 
 
 class ComparedCarried(outputs.Part):
     """What a setting carries against the same one of the baseline. `ratio`: candidate to baseline, more is better.
 
-    `bounds_only`: an end is open, loads were judged one by one, or another condition breaks first.
+    `bounds_only`: by the bounds of both, since the line is not claimed for both; `about`: the ratio by their lines, which is not claimed then.
     """
 
     load = serializers.CharField()
@@ -206,6 +211,7 @@ class ComparedCarried(outputs.Part):
     text = outputs.text()
     reason = outputs.text()
     ratio = number()
+    about = number()
     low = number()
     high = number()
     bounds_only = serializers.BooleanField()
@@ -422,6 +428,7 @@ def _carried(compared: Compared, row: ComparedCapacity) -> JsonObject:
         "text": why_no_ratio(compared, row) or ratio_of_capacities(compared, row),
         "reason": ratio.reason,
         "ratio": _finite(ratio.ratio),
+        "about": _finite(ratio.about),
         "low": _finite(ratio.low),
         "high": _finite(ratio.high),
         "bounds_only": ratio.bounds_only,
@@ -446,6 +453,8 @@ def _carried_by(compared: Compared, row: ComparedCapacity, side: int) -> JsonObj
         "low": _finite(capacity.low),
         "estimate": _finite(capacity.estimate),
         "high": _finite(capacity.high),
+        "by_line": capacity.by_line,
+        "about": _finite(capacity.about),
         "binding": capacity.binding,
     }
 

@@ -27,6 +27,7 @@ from campaigns.findings.charts.parts import (
     hover_note,
     log_scales,
 )
+from campaigns.findings.wording.capacity import HELD
 from campaigns.findings.wording.loads import load_text
 from campaigns.kit.charts.axes import (
     clock_ticks,
@@ -70,26 +71,21 @@ HEADROOM = 1.2
 """The axis of values ends at so many times the largest."""
 OFFSET = 0.012
 """Runs stand left of their load by this share of the axis."""
-STATES = {
-    Held.HELD: "keeps the limit",
-    Held.FAILED: "fails",
-    Held.UNDECIDED: "not decided",
-    Held.NOT_MEASURED: "no value",
-}
+STATES = {state: label.word for state, label in HELD.items()}
 HOW = (
     ("To the right", "more is asked at once. Each line is one setting, through its typical runs."),
     (
         "The dotted line",
-        "is the limit. Up to where a line crosses it, the setting carries the load.",
+        "is the limit. Loads at which the typical run stays within it for certain hold.",
     ),
     (
         "The shaded band",
-        "is what a setting carries, with its 95 % interval; the upright in it is the estimate. Without one, the "
-        "band reaches to where the measurement ends.",
+        "is what is claimed with 95 %: from the highest load that holds to the lowest that fails. An upright in it is where the line "
+        "crosses, between neighbouring loads only. Without an end the band reaches to where the measurement ends.",
     ),
     (
         "A hatched load",
-        "is shown to fail, a filled mark to keep the limit; a hollow mark is neither for certain.",
+        "fails, a filled mark holds, a hollow one is undecided: by all conditions, whichever is drawn.",
     ),
     ("Below", "is the share of the work that failed, with its 95 % interval and its own limit."),
 )
@@ -464,7 +460,7 @@ def _line(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
         drawn = markers(
             [(each.load, each.value) for each in own],
             marker,
-            name=text(f"typical run {one.name}{' not decided' if hollow else ''}".strip()),
+            name=text(f"typical run {one.name}{' undecided' if hollow else ''}".strip()),
             text=[_point_hover(chart, one, each) for each in own],
             hovertemplate=HOVER,
             error_y=error_bars(bars, color, thickness=1, width=4),

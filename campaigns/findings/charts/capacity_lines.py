@@ -26,15 +26,15 @@ FAR_LIMIT = 4.0
 WITH_VALUE = ("ok", "bound", "explored")
 """States of runs that are drawn at their value."""
 JUDGED = (
-    *(CapacityWord.CARRIES, CapacityWord.AT_LEAST),
-    *(CapacityWord.LESS_THAN, CapacityWord.NOT_DECIDED),
+    *(CapacityWord.BETWEEN, CapacityWord.AT_LEAST),
+    CapacityWord.FEWER_THAN,
 )
 """Words whose bounds are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadPoint:
-    """The typical run at one load. value: None where too much failed for one. band: 95 %, with the noise of blocks."""
+    """The typical run at one load. value: None where too much failed for one. band: 95 %, with the noise of blocks. state: the decision on the load."""
 
     load: float
     value: float | None
@@ -45,7 +45,7 @@ class LoadPoint:
 
 @dataclass(frozen=True, slots=True)
 class SharePoint:
-    """The share of the work that failed at one load; state: None where no limit judges it."""
+    """The share of the work that failed at one load; state: the decision on the load, None where no limit judges the share."""
 
     load: float
     share: float
@@ -270,16 +270,22 @@ def _points(
             if each.cell in cells
             for summary in [cells[each.cell].summary]
         ]
+    decisions = _decisions(setting)
     return [
         LoadPoint(
             state.load,
             state.share if term.as_share else state.value,
             _pair(state.share_interval if term.as_share else state.band),
-            state.state,
+            decisions.get(state.load, state.state),
             state.runs,
         )
         for state in _states(setting, term)
     ]
+
+
+def _decisions(setting: stored.CapacityOfSetting) -> dict[float, Held]:
+    """Return the decision on each load: of all conditions, whichever is drawn."""
+    return {each.load: each.held for each in setting.cells}
 
 
 def _states(
@@ -299,8 +305,14 @@ def _share_points(
     cells: Mapping[int, stored.Cell],
 ) -> list[SharePoint]:
     """Return the failed shares as they were judged, else those of the runs."""
+    decisions = _decisions(setting)
     judged = [
-        SharePoint(state.load, state.share, _pair(state.share_interval), state.state)
+        SharePoint(
+            state.load,
+            state.share,
+            _pair(state.share_interval),
+            decisions.get(state.load, state.state),
+        )
         for state in _states(setting, failures)
         if state.share is not None
     ]

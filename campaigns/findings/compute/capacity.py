@@ -4,7 +4,7 @@ Loads are never compared with one another. Runs that explored have chosen the lo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -42,18 +42,20 @@ from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.values import ObservedRun
 from campaigns.stats.capacity import (
-    Capacity,
     CapacityRatio,
     Held,
-    LoadState,
     ShareCondition,
     ValueCondition,
 )
 from campaigns.stats.capacity_across import alone
 from campaigns.stats.capacity_best import best_capacity
-from campaigns.stats.capacity_by_conditions import capacity_of
+from campaigns.stats.capacity_by_conditions import capacity_of, decisions_of
 from campaigns.stats.capacity_ratio import DELTA, MARGIN, in_family, ratio_of
-from campaigns.stats.capacity_sessions import ratio_over_sessions, standing_of_capacity
+from campaigns.stats.capacity_sessions import (
+    between_sessions,
+    ratio_over_sessions,
+    standing_of_capacity,
+)
 from campaigns.stats.criteria import MOST_CELLS
 
 Condition = ValueCondition | ShareCondition
@@ -176,10 +178,7 @@ def factor_label(campaign: Campaign, load: str) -> str:
 def _described(
     setting: _Setting, terms: Sequence[ConditionTerms], conditions: Conditions
 ) -> CapacityOfSetting:
-    """Return the capacity of a setting; from three sessions with an estimate on it is that between them.
-
-    What rests on the spread of blocks is then left out: a load that one further run keeps, and how many blocks would decide.
-    """
+    """Return the capacity of a setting with the decision on each of its loads; from three sessions on by their spread."""
     alpha, resolution = conditions.criteria.alpha, conditions.criterion.resolution
     runs = [run for run in conditions.runs if run.cell in setting.loads]
     made = capacity_of(
@@ -192,23 +191,20 @@ def _described(
         capacity_of(inputs, resolution=resolution, alpha=alpha)
         for inputs in setting.by_session.values()
     ]
-    standing = standing_of_capacity(each, alpha=alpha)
-    outside = alone(setting.inputs, made, each, alpha=alpha)
-    if standing and standing.between and standing.word:
-        made = replace(
-            made,
-            word=standing.word,
-            low=standing.low,
-            estimate=standing.estimate,
-            high=standing.high,
-            reason="",
-            safe_load=None,
-            advice=None,
-        )
+    between = between_sessions(made, setting.inputs, each, alpha=alpha)
+    standing = standing_of_capacity(each, between)
+    made = between or made
+    decisions = decisions_of(made)
     return CapacityOfSetting(
         levels=dict(setting.levels),
         cells=[
-            _cell(cell, load, made, [run for run in runs if run.cell == cell], terms, conditions)
+            _cell(
+                (cell, load),
+                decisions.get(float(f"{load:.12g}"), Held.NOT_MEASURED),
+                [run for run in runs if run.cell == cell],
+                terms,
+                conditions,
+            )
             for cell, load in setting.loads.items()
         ],
         capacity=made,
@@ -220,36 +216,28 @@ def _described(
         )
         if standing
         else None,
-        alone=outside,
+        alone=alone(setting.inputs, made, each, between=between is not None),
     )
 
 
 def _cell(
-    cell: int,
-    load: float,
-    made: Capacity,
+    at: tuple[int, float],
+    decision: Held,
     runs: Sequence[ObservedRun],
     terms: Sequence[ConditionTerms],
     conditions: Conditions,
 ) -> CapacityCell:
+    """Return one cell as a load with the decision on it. at: cell and load."""
     counted = [run for run in runs if run.state in COUNTED]
-    states = [state for each in made.conditions for state in each.loads if state.load == load]
+    cell, load = at
     return CapacityCell(
         cell=cell,
         load=load,
-        held=_held(states, len(terms)) if counted else Held.NOT_MEASURED,
+        held=decision,
         runs=len(counted),
         passed=sum(keeps(conditions, terms, run) for run in counted),
         cut_short=sum(run.reason.startswith(CUT_SHORT) for run in counted),
     )
-
-
-def _held(states: Sequence[LoadState], conditions: int) -> Held:
-    """Return whether all conditions are shown to hold, or one to fail."""
-    words = [each.state for each in states]
-    if Held.FAILED in words:
-        return Held.FAILED
-    return Held.HELD if words == [Held.HELD] * conditions else Held.UNDECIDED
 
 
 def _ratios(campaign: Campaign, settings: Sequence[_Setting], alpha: float) -> list[SettingRatio]:

@@ -11,6 +11,7 @@ from campaigns.findings.values import (
     WithoutBlocks,
     WordWithout,
 )
+from campaigns.stats.capacity import Capacity
 from campaigns.stats.capacity_fit import FEWEST_BLOCKS
 
 Again = Callable[[int], tuple[list[CapacityOfSetting], list[SettingRatio]]]
@@ -70,13 +71,25 @@ def _of_setting(
         tried=len(rest),
         of=blocks,
         changes=[
-            WordWithout(block=block, word=str(each.capacity.word))
+            WordWithout(
+                block=block,
+                word=str(each.capacity.word),
+                low=each.capacity.low,
+                high=each.capacity.high,
+            )
             for block, each in rest.items()
-            if each.capacity.word != setting.capacity.word
+            if _is_other(each.capacity, setting.capacity)
         ],
         lowest=min(known) if complete else None,
         highest=max(known) if complete else None,
     )
+
+
+def _is_other(one: Capacity, other: Capacity) -> bool:
+    """Return whether another word is said, or another bracket: an interval by the line always moves a little."""
+    if one.by_line or other.by_line:
+        return one.word != other.word
+    return (one.word, one.low, one.high) != (other.word, other.low, other.high)
 
 
 def _of_ratio(ratio: SettingRatio, rest: dict[int, SettingRatio], blocks: int) -> WithoutBlocks:

@@ -191,7 +191,8 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     if levels is not None:
         parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
     by_metric = {name: results.get(f"cells:{name}", cells) for name in metrics}
-    parts.add("thresholds", lambda: thresholds(conditions, by_metric))
+    carried = results.get("capacity")
+    parts.add("thresholds", lambda: thresholds(conditions, by_metric, carried))
     parts.add("binding", lambda: binding(campaign, mine, criteria.alpha))
     parts.add("curves", lambda: curves(campaign, primary, mine, criteria))
     parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))

@@ -4,12 +4,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaigns.findings.values import CapacityFinding, Estimate, LevelsFinding, Outlook, Pairs
+from campaigns.findings.values import (
+    CapacityFinding,
+    CapacityOfSetting,
+    Estimate,
+    LevelsFinding,
+    Outlook,
+    Pairs,
+)
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Campaign, Run
 from campaigns.planning.expected import budget_seconds_left
 from campaigns.results.values import ObservedRun
-from campaigns.stats.capacity import Capacity, CapacityWord
+from campaigns.stats.capacity import Capacity, CapacityWord, Held
 from campaigns.stats.stopping import FEWEST, Stop, StopRule, half_width, look_ahead
 from campaigns.stats.stopping import Outlook as LookAhead
 from campaigns.stats.verdict import Contrast
@@ -79,12 +86,19 @@ def outlook(
 
 
 def _undecided(capacity: CapacityFinding) -> list[Capacity]:
-    """Return the capacities that are neither known within the resolution nor bounded."""
+    """Return the capacities without a bound, and those that an undecided load keeps wider than the resolution."""
     return [
         each.capacity
         for each in capacity.settings
-        if each.capacity.word in (CapacityWord.NOT_DECIDED, CapacityWord.NOT_ENOUGH_DATA)
+        if each.capacity.word == CapacityWord.NOT_ENOUGH_DATA
+        or (each.capacity.is_wide and _is_open(each))
     ]
+
+
+def _is_open(setting: CapacityOfSetting) -> bool:
+    """Return whether more blocks could narrow the bracket: a load in it is undecided."""
+    low, high = setting.capacity.low or 0.0, setting.capacity.high or math.inf
+    return any(low < each.load < high and each.held == Held.UNDECIDED for each in setting.cells)
 
 
 def _until_decided(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from campaigns.findings.compute.conditions import COUNTED, Conditions, share_of
 from campaigns.findings.compute.sessions import EXPLORED
 from campaigns.findings.values import (
+    CapacityFinding,
     Cell,
     Cells,
     ConditionTerms,
@@ -13,27 +14,66 @@ from campaigns.findings.values import (
     ThresholdState,
     ThresholdWord,
 )
+from campaigns.stats.capacity import Held, LoadState
 from campaigns.stats.comparison_cells import failed_share
 from campaigns.stats.interval import Interval
 
 TOLERANCE = 1e-12
 """A value at its limit keeps it, whatever the last digit."""
+WORDS: Mapping[Held, ThresholdWord] = {
+    Held.HELD: "passes",
+    Held.FAILED: "does_not_pass",
+    Held.UNDECIDED: "not_decided",
+    Held.NOT_CONTRADICTED: "not_contradicted",
+    Held.NOT_MEASURED: "not_decided",
+}
 
 
-def thresholds(conditions: Conditions, cells: Mapping[str, Cells]) -> Thresholds | None:
+def thresholds(
+    conditions: Conditions, cells: Mapping[str, Cells], capacity: CapacityFinding | None = None
+) -> Thresholds | None:
     """Return each cell against each condition; None without a stated one.
 
-    cells: of the conditions' metrics, and of the primary one. Cells that only explored are left out.
+    cells: of the conditions' metrics, and of the primary one. Cells that only explored are left out. capacity: has decided on the cells that
+    are loads, and nothing is decided twice.
     """
     terms = conditions.stated
     if not terms:
         return None
+    decided = capacity.states if capacity else {}
     rows = [
-        _row(conditions, terms, cell, cells)
+        _decided(cell, *decided[cell.cell])
+        if cell.cell in decided
+        else _row(conditions, terms, cell, cells)
         for cell in cells[conditions.campaign.primary_metric].cells
         if not (cell.runs and all(run.state == EXPLORED for run in cell.runs))
     ]
-    return Thresholds(word=_worst([row.word for row in rows]), conditions=terms, cells=rows)
+    return Thresholds(
+        word=_worst([row.word for row in rows]),
+        conditions=terms,
+        cells=rows,
+        loads=bool(decided),
+    )
+
+
+def _decided(cell: Cell, decision: Held, states: Mapping[str, LoadState]) -> ThresholdCell:
+    """Return a cell that is a load as it was decided. states: by condition."""
+    return ThresholdCell(
+        cell=cell.cell,
+        levels=cell.levels,
+        word=WORDS[decision],
+        states=[
+            ThresholdState(
+                name=name,
+                word=WORDS[state.state],
+                value=state.value,
+                interval=state.band,
+                share=state.share if state.value is None else None,
+                share_interval=state.share_interval if state.value is None else None,
+            )
+            for name, state in states.items()
+        ],
+    )
 
 
 def _row(
@@ -88,9 +128,10 @@ def _of_share(
     )
     if rate is None:
         return ThresholdState(name=term.name, word="not_decided", value=None, interval=None)
+    word: ThresholdWord = "not_decided" if rate.within_run else _word(rate.ci, limit, None)
     return ThresholdState(
         name=term.name,
-        word="not_decided" if rate.within_run else _word(rate.ci, limit, None),
+        word="not_contradicted" if word == "not_decided" and not rate.failed else word,
         value=None,
         interval=None,
         share=rate.share,
@@ -133,6 +174,8 @@ def _word(interval: Interval, at_most: float | None, at_least: float | None) -> 
 
 
 def _worst(words: Sequence[ThresholdWord]) -> ThresholdWord:
+    """Return the word of several; a share that is not contradicted decides nothing."""
     if "does_not_pass" in words:
         return "does_not_pass"
-    return "passes" if words and set(words) == {"passes"} else "not_decided"
+    decided = {word for word in words if word != "not_contradicted"}
+    return "passes" if decided == {"passes"} else "not_decided"

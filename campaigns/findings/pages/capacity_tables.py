@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.findings.values import Answer, CapacityCell, CapacityFinding, Thresholds
+from campaigns.findings.values import Answer, CapacityFinding, Thresholds
 from campaigns.findings.wording.capacity import (
     HELD,
     CapacityText,
@@ -13,26 +13,18 @@ from campaigns.findings.wording.capacity import (
 from campaigns.findings.wording.thresholds import ThresholdTexts, threshold_texts
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import LevelLabels
-from campaigns.kit.numbers import MISSING, grouped
+from campaigns.kit.numbers import grouped
 
 MOST_LINES = 200
 """Conditions of cells that are written out."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCell:
-    """One setting at one load. passed: how many of its runs kept every condition."""
-
-    label: Display | None
-    passed: str
-
-
-@dataclass(frozen=True, slots=True)
 class LoadLine:
-    """One load over all settings."""
+    """The decision on one load, by setting; None where it was not planned."""
 
     load: str
-    cells: Sequence[HeldCell]
+    cells: Sequence[Display | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +60,11 @@ def capacity_table(
         ratios=[words.ratio(ratio) for ratio in finding.ratios],
         settings=[labels.sentence(setting.levels) for setting in finding.settings],
         loads=[
-            LoadLine(grouped(load), [_held(each.get(load)) for each in cells]) for load in loads
+            LoadLine(grouped(load), [HELD[cell.held] if cell else None for cell in row])
+            for load in loads
+            for row in [[each.get(load) for each in cells]]
         ],
     )
-
-
-def _held(cell: CapacityCell | None) -> HeldCell:
-    if cell is None:
-        return HeldCell(None, MISSING)
-    runs = f"{cell.passed} of {cell.runs}" if cell.runs else MISSING
-    return HeldCell(HELD[cell.held], runs)
 
 
 @dataclass(frozen=True, slots=True)

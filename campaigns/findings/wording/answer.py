@@ -103,8 +103,6 @@ def answer_text(
     alone = pairs is not None and len(pairs.strata) == 1
     if judged and judged.primary and has_values and not alone and not calibration:
         text = _led_by(judged, judged.primary, text)
-    if capacity and capacity.settings and not calibration:
-        text = _after_capacity(answer, capacity, text)
     if thresholds and not calibration and not capacity:  # capacity says what is kept at which load
         text = _with_thresholds(thresholds, text)
     by_sessions = "" if calibration else sessions_text(judged)
@@ -114,6 +112,8 @@ def answer_text(
     text = _extended(text, served_text(answer))
     text = _extended(text, same_content_text(answer.same_content))
     text = _extended(text, other_content_text(answer.other_content))
+    if capacity and capacity.settings and not calibration:
+        text = _after_capacity(answer, capacity, text)
     caveats = [_caveat(answer, pairs, levels, capacity)]
     if told := targets_text(answer.targets):
         caveats.insert(0, told)
@@ -220,16 +220,16 @@ def _of_unobserved(answer: Answer, runs: str) -> str:
 
 
 def _after_capacity(answer: Answer, capacity: CapacityFinding, text: AnswerText) -> AnswerText:
-    """Put what is carried before everything else of an answer."""
+    """Put what is carried before everything else of an answer, of which the sentence becomes the first of the details."""
     carried = answer_of_capacity(answer, capacity)
-    rest = text.sentence or ""
+    rest = [Statement(text.tone, text.sentence)] if text.sentence else []
     return replace(
         text,
-        sentence=f"{carried.sentence} {rest}".strip(),
+        sentence=carried.sentence,
         tone=text.tone if text.tone == "fail" else carried.tone,
         badges=[*carried.badges, *text.badges],
         facts=[*carried.facts, *text.facts][:MOST_FACTS],
-        statements=[*carried.statements, *text.statements],
+        statements=[*carried.statements, *rest, *text.statements],
     )
 
 

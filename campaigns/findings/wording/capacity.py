@@ -16,6 +16,7 @@ from campaigns.findings.values import (
     SettingRatio,
     SummarisedCell,
     WithoutBlocks,
+    WordWithout,
 )
 from campaigns.findings.wording.answer_text import (
     capitalised,
@@ -46,31 +47,36 @@ ROUNDING = 1e-12
 SHARE = "share"
 AT_LEAST = "at least"
 WORDS: Mapping[CapacityWord, Display] = {
-    CapacityWord.CARRIES: Display("carries", "info", "check", "solid"),
-    CapacityWord.AT_LEAST: Display("carries at least", "info", "check", "outline"),
-    CapacityWord.LESS_THAN: Display("carries less than", "warn", "down", "outline"),
-    CapacityWord.NOT_DECIDED: Display("not decided", "thin", "ring", "outline"),
+    CapacityWord.BETWEEN: Display("between two loads", "info", "check", "solid"),
+    CapacityWord.AT_LEAST: Display("at least", "info", "check", "outline"),
+    CapacityWord.FEWER_THAN: Display("fewer than", "warn", "down", "outline"),
     CapacityWord.NOT_MONOTONE: Display("not monotone", "warn", "warn", "outline"),
     CapacityWord.NOT_ENOUGH_DATA: Display("not enough data", "thin", "dots", "open"),
 }
 HELD: Mapping[Held, Display] = {
-    Held.HELD: Display("held", "info", "check", "solid"),
-    Held.FAILED: Display("failed", "fail", "x", "solid"),
-    Held.UNDECIDED: Display("not decided", "thin", "ring", "outline"),
+    Held.HELD: Display("holds", "info", "check", "solid"),
+    Held.FAILED: Display("fails", "fail", "x", "solid"),
+    Held.UNDECIDED: Display("undecided", "thin", "ring", "outline"),
+    Held.NOT_CONTRADICTED: Display("not contradicted", "thin", "info", "open"),
     Held.NOT_MEASURED: Display("not measured", "thin", "dots", "open"),
 }
+"""The decision on a load, in the same words wherever it is told."""
 BADGES = {
-    "interpolated": "interpolated between loads",
-    "levels_only": "loads judged one by one, nothing interpolated",
+    "interpolated": "by the line between neighbouring loads",
+    "levels_only": "no line: loads judged one by one",
     "two_loads": "two loads only: a bend between them is not seen",
     "rough_interval": "few blocks: rough interval",
     "clumped_failures": "failures come in few runs: their interval is too narrow",
+    "own_noise": "a load is judged by the noise of its own runs",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityText:
-    """What one setting carries. short: for a table; advice: what would decide; binding: the condition that ends it first."""
+    """What one setting carries. short: for a table; about: by the line, unclaimed; advice: what would narrow it.
+
+    binding: the condition that ends it first. not_contradicted: shares that nothing decides.
+    """
 
     setting: str
     short: str
@@ -80,6 +86,8 @@ class CapacityText:
     binding: str
     safe_load: str
     remarks: Sequence[str]
+    about: str = ""
+    not_contradicted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +149,13 @@ def _with(digits: int, value: float, unit: str) -> str:
     return share(value, digits - 2) if unit == SHARE else amount(value, unit, digits)
 
 
-def reached(condition: ConditionTerms, state: LoadState, *, alone: bool = True) -> str:
-    """Write what a condition is at one load: “it is 7:00 min”, “42 % fail”; empty where there is no value.
-
-    alone: the sentence has to name the metric.
-    """
-    it = subject(condition) if alone else "it"
+def reached(condition: ConditionTerms, state: LoadState) -> str:
+    """Write what a condition is at one load: “p95 of a registration is 7:00 min”, “42 % fail”; empty where there is no value."""
     limit = condition.at_most if condition.at_most is not None else condition.at_least
     if condition.metric and not condition.as_share:
         if state.value is None:
             return ""
-        return f"{it} is {beside_limit(state.value, limit, condition.unit)}"
+        return f"{subject(condition)} is {beside_limit(state.value, limit, condition.unit)}"
     if state.share is None:
         return ""
     failing = beside_limit(state.share, condition.failed_share, SHARE)
@@ -210,6 +214,8 @@ class CapacityWords:
                 *(BADGES.get(each, each.replace("_", " ")) for each in capacity.badges),
                 *filter(None, [self.without_blocks(setting)]),
             ],
+            about=self.about(capacity),
+            not_contradicted=self.not_contradicted(setting),
         )
 
     def without_blocks(self, setting: CapacityOfSetting) -> str:
@@ -218,113 +224,192 @@ class CapacityWords:
         if rest is None:
             return ""
         if rest.changes:
-            words = {each.word: WORDS[CapacityWord(each.word)].word for each in rest.changes}
+            words = {key: self._changed(each) for each in rest.changes for key in [_key(each)]}
             return _without(rest, words)
         if not rest.tried:
             return ""
         text = f"no single block of {rest.of} changes this"
-        if rest.lowest is None or rest.highest is None or self.estimate(setting.capacity) is None:
+        if rest.lowest is None or rest.highest is None or not setting.capacity.by_line:
             return text
         first, _, last = loads.within(rest.lowest, None, rest.highest)
         numbers = loads.of(first if first == last else f"{first} to {last}")
         return f"{text}: without any one it is {numbers}"
 
+    def _changed(self, without: WordWithout) -> str:
+        """Write what is carried without one block."""
+        return self.claim(CapacityWord(without.word), without.low, without.high, by_line=False)
+
     def short(self, capacity: Capacity) -> str:
-        """Return what is carried in few words: “402 hosts (388 to 416)”, “at least 40 hosts”, “not decided (240 to 960 hosts)”."""
-        loads, low, high = self.loads, capacity.low, capacity.high
-        match capacity.word:
-            case CapacityWord.CARRIES if low is not None and high is not None:
-                first, middle, last = loads.within(low, self.estimate(capacity), high)
-                if middle:
-                    return f"{loads.of(middle)} ({first} to {last})"
-                return f"{loads.of(first)}, fails at {last}"
-            case CapacityWord.AT_LEAST if low is not None:
-                return f"at least {loads.of(loads.down(low))}"
-            case CapacityWord.LESS_THAN if high is not None:
-                return f"less than {loads.of(loads.up(high))}"
-            case CapacityWord.NOT_DECIDED if low is not None and high is not None:
+        """Return what is claimed in few words: “at least 100 hosts, fewer than 200”, “139 to 152 hosts”."""
+        return self.claim(capacity.word, capacity.low, capacity.high, by_line=capacity.by_line)
+
+    def claim(
+        self, word: CapacityWord, low: float | None, high: float | None, *, by_line: bool
+    ) -> str:
+        """Write a word with its bounds."""
+        loads = self.loads
+        if word == CapacityWord.BETWEEN and low is not None and high is not None:
+            if by_line:
                 first, _, last = loads.within(low, None, high)
-                return f"not decided ({loads.of(f'{first} to {last}')})"
-            case CapacityWord.NOT_ENOUGH_DATA if capacity.about is not None:
-                return f"not enough data (about {loads.of(loads.down(capacity.about, 2))})"
+                return loads.of(first if first == last else f"{first} to {last}")
+            return f"at least {loads.of(loads.down(low))}, {loads.fewer_than} {loads.up(high)}"
+        if word == CapacityWord.AT_LEAST and low is not None:
+            return f"at least {loads.of(loads.down(low))}"
+        if word == CapacityWord.FEWER_THAN and high is not None:
+            return loads.below(loads.up(high))
+        return WORDS[word].word
+
+    def led(self, capacity: Capacity) -> str:
+        """Write the bound that a headline of several names, with the name of the load: “at least 100 hosts”, “139 to 152 hosts”."""
+        loads, low, high = self.loads, capacity.low, capacity.high
+        if low is not None and not capacity.by_line:
+            return f"at least {loads.of(loads.down(low))}"
+        if low is None and high is not None:
+            return loads.below(loads.up(high))
+        return self.short(capacity)
+
+    def bare(self, capacity: Capacity) -> str:
+        """Write what is claimed beside that of another setting, shortly and without the name of the load."""
+        loads, low, high = self.loads, capacity.low, capacity.high
+        if capacity.by_line and low is not None and high is not None:
+            first, _, last = loads.within(low, None, high)
+            return first if first == last else f"{first} to {last}"
+        if low is not None:
+            return f"at least {loads.down(low)}"
+        if high is not None:
+            return f"{loads.fewer_than} {loads.up(high)}"
         return WORDS[capacity.word].word
 
-    @staticmethod
-    def estimate(capacity: Capacity) -> float | None:
-        """Return the estimate that may be shown: none where loads were judged one by one."""
-        return None if "levels_only" in capacity.badges else capacity.estimate
+    def about(self, capacity: Capacity) -> str:
+        """Return where the line crosses the limit, which is not claimed; empty where it is, or where there is none."""
+        low, high, about = capacity.low, capacity.high, capacity.about
+        if about is None or capacity.by_line:
+            return ""
+        if (low is not None and about < low) or (high is not None and about > high):
+            return ""
+        return f"about {self.loads.of(self.loads.down(about, 2))}"
 
     def sentence(self, setting: CapacityOfSetting) -> str:
-        """Return one or more sentences on what one setting carries, without its name."""
+        """Return what one setting carries, in one sentence, without its name."""
         capacity = setting.capacity
-        lead = self._lead(setting)
-        return " ".join(filter(None, (lead, self._first_to_break(capacity), self.at_end(setting))))
+        if capacity.word == CapacityWord.NOT_MONOTONE:
+            return self._not_monotone(setting)
+        if capacity.word == CapacityWord.NOT_ENOUGH_DATA:
+            return f"What is carried is not shown: {self.why_not(capacity)}."
+        return f"Carries {self.short(capacity)}{self._at_end_of_loads(capacity)}."
 
-    def _lead(self, setting: CapacityOfSetting) -> str:
-        capacity, loads = setting.capacity, self.loads
-        low, high, conditions = capacity.low, capacity.high, self.kept
-        lowest, highest = capacity.lowest, capacity.highest
-        match capacity.word:
-            case CapacityWord.CARRIES if low is not None and high is not None:
-                first, middle, last = loads.within(low, self.estimate(capacity), high)
-                if middle:
-                    return f"Carries {loads.of(middle)} ({first} to {last}, {self.confidence}): {conditions}."
-                return (
-                    f"Carries {loads.of(first)}, fails at {last} ({self.confidence}): {conditions}."
-                )
-            case CapacityWord.AT_LEAST if low is not None:
-                text = f"Carries at least {loads.of(loads.down(low))}"
-                if low >= highest:
-                    return f"{text}, {loads.highest}: {conditions}."
-                top = f"{loads.down(highest)}, {loads.highest},"
-                return f"{text}; {top} is neither shown to hold nor to fail: {conditions}."
-            case CapacityWord.LESS_THAN if high is not None:
-                text = f"Carries less than {loads.of(loads.up(high))}"
-                if high <= lowest:
-                    return f"{text}, {loads.lowest}, which fails: the limit is that {conditions}."
-                bottom = f"{loads.down(lowest)}, {loads.lowest},"
-                return f"{text}; {bottom} is neither shown to hold nor to fail: the limit is that {conditions}."
-            case CapacityWord.NOT_DECIDED if low is not None and high is not None:
-                first, _, last = loads.within(low, None, high)
-                between = f"between {first} and {loads.of(last)}"
-                if not loads.is_counted:
-                    between = f"{loads.noun} between {first} and {last}"
-                text = f"Not decided: carries {between} ({self.confidence}) while {conditions}."
-                return " ".join(filter(None, (text, self.advice(setting))))
-            case CapacityWord.NOT_MONOTONE:
-                return self._not_monotone(capacity)
-        return self._not_enough(setting)
+    def _at_end_of_loads(self, capacity: Capacity) -> str:
+        """Say that a bound is the highest, or the lowest load that was measured."""
+        if capacity.word == CapacityWord.AT_LEAST and capacity.low == capacity.highest:
+            return f", {self.loads.highest}"
+        if capacity.word == CapacityWord.FEWER_THAN and capacity.high == capacity.lowest:
+            return f", {self.loads.lowest}"
+        return ""
 
-    def _not_monotone(self, capacity: Capacity) -> str:
-        loads = self.loads
+    def details(self, setting: CapacityOfSetting) -> list[str]:
+        """Return further sentences on one setting: certainty first, then what is not claimed, and what happens at the end."""
+        capacity = setting.capacity
+        about = self.about(capacity)
+        return [
+            *filter(
+                None,
+                (
+                    self.certainty(setting),
+                    self._undecided(setting),
+                    self.not_contradicted(setting),
+                    f"By the line between loads it is {about}, which is not claimed."
+                    if about
+                    else "",
+                    self._first_to_break(capacity),
+                    self.at_end(setting),
+                ),
+            )
+        ]
+
+    def certainty(self, setting: CapacityOfSetting) -> str:
+        """Return what the claim rests on, and what would narrow it."""
+        capacity, advice = setting.capacity, self.advice(setting)
+        runs = sum(each.runs for each in setting.cells)
+        if capacity.word in (CapacityWord.NOT_MONOTONE, CapacityWord.NOT_ENOUGH_DATA) or not runs:
+            return advice
+        text = f"{capitalised(self.kept)}: {self.confidence}, {counted(runs, 'run')}."
+        return f"{text} {advice}".strip()
+
+    def _undecided(self, setting: CapacityOfSetting) -> str:
+        """Name the loads that neither hold nor fail, of those that bound what is claimed."""
+        capacity = setting.capacity
+        if capacity.word in (CapacityWord.NOT_MONOTONE, CapacityWord.NOT_ENOUGH_DATA):
+            return ""
+        low, high = capacity.low or 0.0, capacity.high or float("inf")
+        open_ones = [
+            self.loads.down(each.load)
+            for each in setting.cells
+            if each.held == Held.UNDECIDED and low < each.load < high
+        ]
+        if not open_ones or capacity.by_line:
+            return ""
+        be = "is" if len(open_ones) == 1 else "are"
+        named = _listed(open_ones[:MOST_LOADS], len(open_ones) - MOST_LOADS)
+        return f"{capitalised(self.loads.of(named))} {be} undecided."
+
+    def not_contradicted(self, setting: CapacityOfSetting) -> str:
+        """Say once what shares show that have no failure and too few units: “0 of 75 failed; at most 9.3 % is shown”."""
+        for one in setting.capacity.conditions:
+            condition = self.conditions.get(one.name)
+            states = [each for each in one.loads if each.state == Held.NOT_CONTRADICTED]
+            known = [each for each in states if each.share_interval]
+            if condition is None or not known:
+                continue
+            last = known[-1]
+            upper = last.share_interval[1] if last.share_interval else 1.0
+            limit = condition.failed_share if not condition.metric else None
+            what = "failed" if not condition.metric else f"broke the limit of {subject(condition)}"
+            of = f"0 of {counted(last.units, 'unit')}" if last.units else "None"
+            text = (
+                f"{of} {what} at {self.loads.of(self.loads.down(last.load))}; "
+                f"at most {_upper_share(upper)} is shown"
+            )
+            return f"{text}, and the limit is {bound(limit, SHARE)}." if limit else f"{text}."
+        return ""
+
+    def _not_monotone(self, setting: CapacityOfSetting) -> str:
+        """Return the first two loads that contradict each other."""
+        loads, capacity = self.loads, setting.capacity
         reversed_ = [
             (self.conditions.get(each.name), pair)
             for each in capacity.conditions
             for pair in each.not_monotone
         ]
-        why = ""
-        if reversed_:
-            condition, (one, other) = reversed_[0]
-            at = f"at {loads.of(loads.down(one))} than at {loads.down(other)}"
-            if condition is None or not condition.metric or condition.as_share:
-                why = f": more fail {at}"
-            else:
-                way = "lower" if condition.at_least is not None else "higher"
-                why = f": {subject(condition)} is {way} {at}"
-        text = f"Not monotone{why}. Look at the runs before a number is made of it."
-        if reversed_ and condition is not None and condition.at_least is not None:
-            text += " Where it grows with the load, as throughput does, limit a time or failures instead."
-        if capacity.estimate is not None:
-            crossed = loads.of(loads.down(capacity.estimate, 2))
-            text += f" The limit is first crossed at about {crossed}."
-        return text
+        fails = min((each.load for each in setting.cells if each.held == Held.FAILED), default=None)
+        holds = max((each.load for each in setting.cells if each.held == Held.HELD), default=None)
+        if fails is not None and holds is not None and fails < holds:
+            one, other = loads.of(loads.down(fails)), loads.down(holds)
+            return (
+                f"Not monotone: {one} fail and {other} hold, so no number is made of it."
+                if (loads.is_counted)
+                else f"Not monotone: {one} fails and {other} holds, so no number is made of it."
+            )
+        if not reversed_:
+            return "Not monotone, so no number is made of it."
+        condition, (one_load, other_load) = reversed_[0]
+        at = f"at {loads.of(loads.down(one_load))} than at {loads.down(other_load)}"
+        if condition is None or not condition.metric or condition.as_share:
+            return f"Not monotone: more fail {at}, so no number is made of it."
+        way = "lower" if condition.at_least is not None else "higher"
+        return f"Not monotone: {subject(condition)} is {way} {at}, so no number is made of it."
 
-    def _not_enough(self, setting: CapacityOfSetting) -> str:
-        capacity, loads = setting.capacity, self.loads
-        text = f"What is carried cannot be stated: {self.why_not(capacity)}."
-        if capacity.about is not None:
-            text += f" By these runs it is about {loads.of(loads.down(capacity.about, 2))}, without bounds."
-        return f"{text} {self.advice(setting)}".strip()
+    def look_at_runs(self, capacity: Capacity) -> str:
+        """Return what to do where loads contradict one another; empty elsewhere."""
+        if capacity.word != CapacityWord.NOT_MONOTONE:
+            return ""
+        text = "Look at the runs before a number is made of it."
+        if any(
+            condition.at_least is not None
+            for each in capacity.conditions
+            if (condition := self.conditions.get(each.name))
+        ):
+            text += " Where it grows with the load, as throughput does, limit a time or failures instead."
+        return text
 
     def why_not(self, capacity: Capacity) -> str:
         """Return why nothing can be stated of what is carried."""
@@ -337,11 +422,11 @@ class CapacityWords:
             case "not_connected":
                 return "no block holds several loads, so loads and time cannot be told apart"
             case "lost_runs":
-                return "too many runs have no value; see why before running more"
+                return "too many runs have no value"
             case "invalid_values":
-                return f"{self._without_log(capacity)}, and what is carried is judged on a logarithmic scale"
+                return self._without_log(capacity)
         which = f"no number of {noun}" if self.loads.is_counted else "no load"
-        return f"{which} is shown to hold or to fail{self._too_few_units(capacity)}"
+        return f"{which} is shown to hold or to fail"
 
     def _without_log(self, capacity: Capacity) -> str:
         """Name the first condition whose values have no logarithm."""
@@ -351,22 +436,6 @@ class CapacityWords:
         return (
             f"a value of {what} is zero, negative or no number" if what else "a count is no number"
         )
-
-    def _too_few_units(self, capacity: Capacity) -> str:
-        """Say what the runs show of failures where that is too little for the limit."""
-        for each in capacity.conditions:
-            condition = self.conditions.get(each.name)
-            known = [state for state in each.loads if state.share_interval]
-            if condition is None or condition.metric or not known:
-                continue
-            last = known[-1]
-            at = f"at {self.loads.of(self.loads.down(last.load))}"
-            upper = last.share_interval[1] if last.share_interval else 1.0
-            return (
-                f": {at} {beside_limit(last.share or 0.0, condition.failed_share, SHARE)} failed, which shows only that at most "
-                f"{_upper_share(upper)} fail ({self.confidence}), and the limit is {bound(condition.failed_share, SHARE)}"
-            )
-        return ""
 
     @property
     def cancelled(self) -> bool:
@@ -378,7 +447,8 @@ class CapacityWords:
         capacity, confirmation = setting.capacity, setting.confirmation
         if self.cancelled:
             return ""
-        if confirmation and capacity.word == CapacityWord.NOT_DECIDED:
+        short = capacity.is_wide or capacity.word == CapacityWord.NOT_ENOUGH_DATA
+        if confirmation and short:
             if confirmation.between:
                 return (
                     "Another session would narrow it; more blocks in the same sessions would not."
@@ -401,31 +471,26 @@ class CapacityWords:
 
     def _first_to_break(self, capacity: Capacity) -> str:
         condition = self.conditions.get(capacity.binding)
-        numbers = (CapacityWord.CARRIES, CapacityWord.NOT_DECIDED, CapacityWord.LESS_THAN)
+        numbers = (CapacityWord.BETWEEN, CapacityWord.FEWER_THAN)
         if len(self.conditions) < 2 or condition is None or capacity.word not in numbers:
             return ""
         verb = "break" if not condition.metric else "breaks"
-        return f"{capitalised(subject(condition))} {verb} it first."
+        return f"{capitalised(subject(condition))} {verb} first."
 
     def at_end(self, setting: CapacityOfSetting) -> str:
         """Return what happens at the highest load, or at the lowest one where that fails."""
         capacity = setting.capacity
         if capacity.word == CapacityWord.AT_LEAST or not self.has_criterion:
             return self.curve(setting, there=capacity.low == capacity.highest)
-        if capacity.word not in (
-            CapacityWord.CARRIES,
-            CapacityWord.NOT_DECIDED,
-            CapacityWord.LESS_THAN,
-        ):
+        if capacity.word not in (CapacityWord.BETWEEN, CapacityWord.FEWER_THAN):
             return self.curve(setting)
-        first = capacity.word == CapacityWord.LESS_THAN
+        first = capacity.word == CapacityWord.FEWER_THAN
         condition, own = self._binding_of(capacity)
         states = [each for each in own.loads if each.state != Held.NOT_MEASURED] if own else []
         if condition is None or not states:
             return self.curve(setting)
         state = (min if first else max)(states, key=lambda each: each.load)
-        alone = first or len(self.conditions) > 1 or condition.as_share
-        text = reached(condition, state, alone=alone)
+        text = reached(condition, state)
         if text[:1].isdigit() and self._is_cut_short(setting, state.load):
             text = f"{AT_LEAST} {text}"
         at = f"At {self.loads.of(self.loads.down(state.load))}"
@@ -506,7 +571,7 @@ class CapacityWords:
         also = also_differs(told, ratio.factor, *(sides if turned else reversed(sides)))
         rest = ratio.without
         words = {
-            each.word: ratio_label(replace(ratio.ratio, word=each.word), margin).word
+            _key(each): ratio_label(replace(ratio.ratio, word=each.word), margin).word
             for each in (rest.changes if rest else ())
         }
         remark = _without(rest, words) if rest and rest.changes else ""
@@ -515,13 +580,27 @@ class CapacityWords:
 
 MOST_BLOCKS = 3
 """Blocks that are named one by one."""
+MOST_LOADS = 3
+Changed = tuple[str, float | None, float | None]
+"""The word and the bounds of what is carried without a block."""
 
 
-def _without(rest: WithoutBlocks, words: Mapping[str, str]) -> str:
-    """Write the blocks without which the word is another one: “without block 2 or 5 of 6: not decided”."""
+def _key(without: WordWithout) -> Changed:
+    return without.word, without.low, without.high
+
+
+def _listed(texts: Sequence[str], more: int) -> str:
+    """Write several: “100, 200 and 3 more”."""
+    if more > 0:
+        return f"{', '.join(texts)} and {more} more"
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+
+
+def _without(rest: WithoutBlocks, words: Mapping[Changed, str]) -> str:
+    """Write the blocks without which the word is another one: “without block 2 or 5 of 6: at least 100 hosts”."""
     parts = []
-    for word, text in words.items():
-        blocks = [str(each.block) for each in rest.changes if each.word == word]
+    for key, text in words.items():
+        blocks = [str(each.block) for each in rest.changes if _key(each) == key]
         more = f" or one of {len(blocks) - MOST_BLOCKS} more" if len(blocks) > MOST_BLOCKS else ""
         parts.append(f"without block {' or '.join(blocks[:MOST_BLOCKS])}{more}: {text}")
     return f"rests on single blocks of {rest.of}: {'; '.join(parts)}"
@@ -535,10 +614,9 @@ def _upper_share(value: float) -> str:
 
 def _advice(advice: Advice, loads: LoadWords) -> str:
     if advice.loads:
-        between = loads.all_of([loads.down(each) for each in advice.loads])
-        return f"Measure {between} in between."
+        named = _listed([loads.down(each) for each in advice.loads[:MOST_LOADS]], 0)
+        return f"Measure {loads.of(named)} to narrow it."
     if advice.blocks:
-        about = "About " if advice.rough else ""
-        text = f"{about}{counted(advice.blocks, 'more block')} would decide."
-        return capitalised(text)
+        about = "about " if advice.rough else ""
+        return capitalised(f"{about}{counted(advice.blocks, 'more block')} would narrow it.")
     return ""

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from campaigns.findings.most_carried import DECIDED, most_carried
@@ -25,7 +25,7 @@ from campaigns.findings.wording.capacity import (
     CapacityWords,
     RatioText,
 )
-from campaigns.findings.wording.capacity_ratio import larger_first, ratio_text
+from campaigns.findings.wording.capacity_ratio import larger_first, ratio_in_headline
 from campaigns.findings.wording.loads import is_several, setting_name
 from campaigns.findings.wording.verdicts import Display
 from campaigns.stats.capacity import (
@@ -36,8 +36,11 @@ from campaigns.stats.capacity import (
 NO_CRITERION = "No criterion was set, so what is carried is not stated."
 ASK_FOR_ONE = "State one, such as an upper limit of a percentile, to learn what is carried."
 CANCELLED = "The campaign was cancelled, so this rests on fewer runs than planned."
-UNSTATED = f"No criterion was set. {ASK_FOR_ONE}"
-"""Where the failure limit stands in for a criterion, and nothing follows from it."""
+MANY = "What is carried differs between settings; the table has it."
+CARRIES = "Carries"
+MOST_LISTED = 3
+MOST_WORDS, MOST_LETTERS = 25, 160
+"""Of a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,125 +64,129 @@ def capacity_texts(finding: CapacityFinding, answer: Answer | None = None) -> Ca
     )
 
 
+def is_short(verdict: str) -> bool:
+    """Return whether a verdict can be read in one breath."""
+    return len(verdict.split()) <= MOST_WORDS and len(verdict) <= MOST_LETTERS
+
+
 class CapacityAnswer(CapacityWords):
     """Writes what is carried by all settings together."""
 
     def headline(self) -> str:
-        """Return what is carried, of one setting or of several."""
+        """Return what is carried as a verdict of one sentence, of one setting or of several; `statements` has the rest."""
         settings = self.capacities
         if not settings:
             return ""
-        text = self._of_one(settings[0]) if len(settings) == 1 else self._of_several()
-        return f"{text} {CANCELLED}" if self.cancelled else text
+        if not self.has_criterion or self._shows_nothing():
+            return self._of_none() if self.finding.stated else self._without_criterion()
+        return self._of_one(settings[0]) if len(settings) == 1 else self._of_several()
+
+    def _shows_nothing(self) -> bool:
+        """Return whether no setting has a bound, and no reason but that nothing is shown."""
+        capacities = [each.capacity for each in self.capacities]
+        return all(each.reason == "no_bound" and each.word not in DECIDED for each in capacities)
+
+    def _without_criterion(self) -> str:
+        what = (
+            f"how many {self.loads.noun} are"
+            if self.loads.is_counted
+            else f"what {self.loads.noun} is"
+        )
+        return f"No criterion was set, so {what} carried is not stated."
+
+    def _of_none(self) -> str:
+        """Return that no load is decided, of any setting."""
+        return f"What is carried is not shown: {self.why_not(self.capacities[0].capacity)}."
 
     def _of_one(self, setting: CapacityOfSetting) -> str:
-        if not self.has_criterion:
-            return " ".join(filter(None, (NO_CRITERION, self.curve(setting), ASK_FOR_ONE)))
         text = self.sentence(setting)
-        if setting.levels:
-            text = f"{capitalised(setting_name(setting.levels))}: {text[:1].lower()}{text[1:]}"
-        return f"{text} {self._unstated()}".strip()
-
-    def _unstated(self) -> str:
-        """Ask for a criterion where none was set and the failure limit shows nothing."""
-        capacities = [each.capacity for each in self.capacities]
-        nothing = all(each.reason == "no_bound" and each.word not in DECIDED for each in capacities)
-        return UNSTATED if nothing and not self.finding.stated else ""
+        if not setting.levels:
+            return text
+        name = capitalised(setting_name(setting.levels))
+        if text.startswith(CARRIES):
+            carry = "carry" if is_several(setting.levels) else "carries"
+            led = f"{name} {carry}{text.removeprefix(CARRIES)}"
+        else:
+            led = f"{name}: {text[:1].lower()}{text[1:]}"
+        return led if is_short(led) else text
 
     def _of_several(self) -> str:
-        settings = self.capacities
-        if not self.has_criterion:
-            parts = [
-                f"{setting_name(each.levels)}: {text[:1].lower()}{text[1:-1]}"
-                for each in settings[:MOST_FACTS]
-                if (text := self.curve(each))
-            ]
-            curves = f"{capitalised('; '.join(parts))}." if parts else ""
-            return " ".join(filter(None, (NO_CRITERION, curves, ASK_FOR_ONE)))
-        decided = [each for each in settings if each.capacity.word in DECIDED]
-        others = [each for each in settings if each.capacity.word not in DECIDED]
-        parts, more = [], 0
-        if decided and len(settings) == 2 and len(decided) == 2:
-            parts.append(self._two())
-        else:
-            parts += [self._carries(each) for each in decided[:MOST_FACTS]]
-            parts += [
-                f"{setting_name(each.levels)}: {self.short(each.capacity)}"
-                for each in others[: max(0, MOST_FACTS - len(decided))]
-            ]
-            more = len(settings) - len(parts)
-        rest = f"; and {more} more" if more > 0 else ""
-        return " ".join(
-            filter(
-                None,
-                (
-                    f"{capitalised('; '.join(parts))}{rest}{self._most()}.",
-                    f"Carried means that {self.kept}.",
-                    self._bindings(decided),
-                    self._advice_of(others),
-                    self._unstated(),
-                ),
-            )
-        )
+        """Return the first of these that is short enough: with the ratio, without it, without what carries less."""
+        return next(filter(is_short, self._said()), MANY)
 
-    def _carries(self, setting: CapacityOfSetting, *, verb: bool = True) -> str:
-        name = setting_name(setting.levels)
-        carry = ("carry" if is_several(setting.levels) else "carries") if verb else ""
-        return " ".join(filter(None, (name, carry, self.short(setting.capacity))))
+    def _said(self) -> Iterator[str]:
+        decided = [each for each in self.capacities if each.capacity.word in DECIDED]
+        if not decided:
+            names = {each.capacity.word for each in self.capacities}
+            if names == {CapacityWord.NOT_MONOTONE}:
+                yield "What is carried is not shown: the loads of each setting contradict each other."
+            yield f"What is carried is not shown of any of {len(self.capacities)} settings."
+            return
+        two = self._two() if len(self.capacities) == 2 else None
+        if two:
+            yield from two
+        ordered = sorted(decided, key=lambda each: -(each.capacity.low or 0.0))
+        most = self._most()
+        if most is not None:
+            rest = len(self.capacities) - 1
+            yield f"{self._carries(most)}, the most of {rest + 1} settings."
+        others = [each for each in self.capacities if each.capacity.word not in DECIDED]
+        if len(ordered) <= MOST_LISTED:
+            unknown = f"; {self._unknown(others)}" if others else ""
+            yield f"{self._all(ordered)}{unknown}."
+        yield f"{self._all(ordered[:2])}; {len(self.capacities) - min(2, len(ordered))} more settings are in the table."
+        yield f"{self._carries(ordered[0])}; {len(self.capacities) - 1} more settings are in the table."
 
-    def _two(self) -> str:
-        """Write two settings with their ratio: the larger first."""
+    def _all(self, settings: Sequence[CapacityOfSetting]) -> str:
+        """Write several with the noun once: “4 workers carry at least 100 hosts, 2 workers at least 50”."""
+        first, *rest = settings
+        return ", ".join([self._carries(first), *map(self._next, rest)])
+
+    def _unknown(self, others: Sequence[CapacityOfSetting]) -> str:
+        if len(others) > 1:
+            return f"{len(others)} settings are not decided"
+        (one,) = others
+        return f"{setting_name(one.levels)}: {WORDS[one.capacity.word].word}"
+
+    def _carries(self, setting: CapacityOfSetting) -> str:
+        """Write the first setting of a sentence, with the name of the load."""
+        name = capitalised(setting_name(setting.levels))
+        carry = "carry" if is_several(setting.levels) else "carries"
+        return f"{name} {carry} {self.led(setting.capacity)}"
+
+    def _next(self, setting: CapacityOfSetting) -> str:
+        name, bare = setting_name(setting.levels), self.bare(setting.capacity)
+        verb = " carries" if name[-1:].isdigit() and bare[:1].isdigit() else ""
+        return f"{name}{verb} {bare}"  # else two numbers would stand side by side
+
+    def _two(self) -> list[str]:
+        """Write two settings with their ratio, the larger first, and without it; empty where one has no bound."""
         settings = self.capacities
+        if any(each.capacity.word not in DECIDED for each in settings):
+            return []
         known = self.finding.ratios[0] if self.finding.ratios else None
         if known is None or self._differ_in_load(known):
-            return "; ".join(self._carries(each) for each in settings)
+            return [f"{self._all(settings)}."]
         one, turned = larger_first(known.ratio)
         order = (known.baseline, known.candidate) if turned else (known.candidate, known.baseline)
-        larger, smaller = (settings[place] for place in order)
-        texts = [self._bare(each.capacity) for each in (larger, smaller)]
-        carry = "carry" if is_several(larger.levels) else "carries"
-        lead = f"{setting_name(larger.levels)} {carry} {self._with_noun(texts[0], larger.capacity)}"
-        ratio = ratio_text(one, self.loads.as_many, self.finding.margin_pct)
-        both_carry = all(each.capacity.word == CapacityWord.CARRIES for each in settings)
-        if known.ratio.reason == "no_bound" and both_carry:
-            # Each side of a ratio is bounded with half of the error.
-            ratio += "; a bound of their ratio takes more blocks"
-        name = setting_name(smaller.levels)
-        verb = (
-            " carries" if name[-1:].isdigit() else ""
-        )  # else two numbers would stand side by side
-        return f"{lead}, {name}{verb} {texts[1]}: {ratio}"
-
-    def _with_noun(self, bare: str, capacity: Capacity) -> str:
-        """Write the number of the first of two settings with the name of the load."""
-        if capacity.word == CapacityWord.CARRIES and self.estimate(capacity) is not None:
-            return self.loads.of(bare)
-        return self.short(capacity)
-
-    def _bare(self, capacity: Capacity) -> str:
-        """Write what is carried without the name of the load."""
-        loads, low, high = self.loads, capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, last = loads.within(low, self.estimate(capacity), high)
-            return middle or f"{first} (fails at {last})"
-        if capacity.word == CapacityWord.AT_LEAST and low is not None:
-            return f"at least {loads.down(low)}"
-        return f"less than {loads.up(high or 0.0)}"
+        text = self._all([settings[place] for place in order])
+        ratio = ratio_in_headline(one, self.loads.as_many, self.finding.margin_pct)
+        return [*([f"{text}: {ratio}."] if ratio else []), f"{text}."]
 
     def _differ_in_load(self, ratio: SettingRatio) -> bool:
         """Return whether the sides differ in another load: these are not ranked either."""
         one, other = (self.capacities[place].levels for place in (ratio.baseline, ratio.candidate))
         return any(one.get(name) != other.get(name) for name in self.finding.others)
 
-    def _most(self) -> str:
-        """Say which of three or more settings carries most, where that is decided against every other one."""
+    def _most(self) -> CapacityOfSetting | None:
+        """Return which of three or more settings carries most, where that is decided against every other one."""
         place = most_carried(self.finding)
         if place is None or len(self.capacities) < 3:
-            return ""
+            return None
         levels = self.capacities[place].levels
         if self.answer and any(name in levels for name in self.answer.instruments):
-            return ""  # how it is measured is no choice between settings
-        return f"; {setting_name(levels)} {'carry' if is_several(levels) else 'carries'} the most"
+            return None  # how it is measured is no choice between settings
+        return self.capacities[place]
 
     def _near_the_most(self) -> str:
         """Name the first of several settings that carries nearly the most."""
@@ -211,13 +218,29 @@ class CapacityAnswer(CapacityWords):
         ]
         return f"What breaks first differs: {'; '.join(parts)}."
 
-    def _advice_of(self, others: Sequence[CapacityOfSetting]) -> str:
-        parts = [
-            f"For {setting_name(each.levels)}: {advice[:1].lower()}{advice[1:]}"
-            for each in others[:MOST_FACTS]
-            if (advice := self.advice(each))
+    def narrowing(self) -> str:
+        """Return where two settings fail and what would narrow it: “Fails at 200 and at 100. Measure 140 and 70 to narrow it.”."""
+        settings = self.capacities
+        if len(settings) != 2 or any(
+            each.capacity.by_line or each.capacity.high is None for each in settings
+        ):
+            return ""
+        loads = self.loads
+        ends = [loads.up(each.capacity.high or 0.0) for each in self._larger_first(settings)]
+        text = f"Fails at {' and at '.join(dict.fromkeys(ends))}."
+        advised = [
+            loads.down(load)
+            for each in self._larger_first(settings)
+            if each.capacity.advice and not self.cancelled
+            for load in each.capacity.advice.loads[:1]
         ]
-        return " ".join(parts)
+        if advised:
+            text += f" Measure {' and '.join(dict.fromkeys(advised))} to narrow it."
+        return text
+
+    @staticmethod
+    def _larger_first(settings: Sequence[CapacityOfSetting]) -> list[CapacityOfSetting]:
+        return sorted(settings, key=lambda each: -(each.capacity.low or each.capacity.high or 0.0))
 
     def facts(self) -> list[Fact]:
         """Return what each of the first settings carries."""
@@ -226,25 +249,16 @@ class CapacityAnswer(CapacityWords):
         return [
             Fact(
                 setting_name(each.levels) or "carried",
-                self._fact(each.capacity),
+                self.short(each.capacity),
                 self._note(each.capacity),
             )
             for each in self.capacities[:MOST_FACTS]
         ]
 
-    def _fact(self, capacity: Capacity) -> str:
-        low, high = capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, _ = self.loads.within(low, self.estimate(capacity), high)
-            return self.loads.of(middle or first)
-        return self.short(capacity)
-
     def _note(self, capacity: Capacity) -> str:
-        low, high = capacity.low, capacity.high
-        if capacity.word == CapacityWord.CARRIES and low is not None and high is not None:
-            first, middle, last = self.loads.within(low, self.estimate(capacity), high)
-            span = f"{first} to {last}" if middle else f"fails at {last}"
-            return f"{span}, {self.confidence}"
+        if capacity.word in DECIDED:
+            about = self.about(capacity)
+            return ", ".join(filter(None, (self.confidence, about and f"{about} by the line")))
         return self.binding(capacity)
 
     def badges(self) -> list[Display]:
@@ -256,8 +270,7 @@ class CapacityAnswer(CapacityWords):
             capacity = settings[0].capacity
             label = WORDS[capacity.word]
             if capacity.word in DECIDED:
-                what = f"carries {self._fact(capacity)}"
-                return [replace(label, word=what)]
+                return [replace(label, word=f"carries {self.short(capacity)}")]
             return [replace(label, word=f"capacity: {label.word}")]
         counts = Counter(each.capacity.word for each in settings)
         return [
@@ -268,16 +281,26 @@ class CapacityAnswer(CapacityWords):
     def statements(self) -> list[Statement]:
         """Return a sentence for each setting, each ratio and each safe load."""
         if not self.has_criterion:
-            return []
-        lines = []
-        for each in self.capacities if len(self.capacities) > 1 else ():
-            name, text = setting_name(each.levels), self.sentence(each)
-            lines.append(
-                Statement(
-                    WORDS[each.capacity.word].tone,
-                    f"{capitalised(name)}: {text[:1].lower()}{text[1:]}",
-                )
-            )
+            curves = [
+                f"{capitalised(setting_name(each.levels))}: {text}" if each.levels else text
+                for each in self.capacities[:MOST_FACTS]
+                if (text := self.curve(each))
+            ]
+            return [Statement("info", text) for text in (*curves, ASK_FOR_ONE)]
+        lines = (
+            []
+            if self.finding.stated or not self._shows_nothing()
+            else [Statement("info", ASK_FOR_ONE)]
+        )
+        if narrowing := self.narrowing():
+            lines.append(Statement("info", narrowing))
+        lines += self._of_settings()
+        if self.cancelled:
+            lines.append(Statement("warn", CANCELLED))
+        if bindings := self._bindings(
+            [each for each in self.capacities if each.capacity.word in DECIDED]
+        ):
+            lines.append(Statement("info", bindings))
         for ratio in self.finding.ratios:
             if not self._differ_in_load(ratio):
                 of = self.ratio(ratio)
@@ -305,6 +328,22 @@ class CapacityAnswer(CapacityWords):
                         f"Safe load{name}: {safe}. There a single further run keeps every condition with {self.confidence} confidence.",
                     )
                 )
+        return lines
+
+    def _of_settings(self) -> list[Statement]:
+        """Return the details of each setting: certainty first; of several, what each carries before it."""
+        lines = []
+        for each in self.capacities:
+            tone = WORDS[each.capacity.word].tone
+            told = [*self.details(each), *filter(None, [self.look_at_runs(each.capacity)])]
+            if len(self.capacities) == 1:
+                lines += [Statement(tone, text) for text in told]
+                continue
+            name, text = (
+                capitalised(setting_name(each.levels)),
+                " ".join([self.sentence(each), *told]),
+            )
+            lines.append(Statement(tone, f"{name}: {text[:1].lower()}{text[1:]}"))
         return lines
 
     @property

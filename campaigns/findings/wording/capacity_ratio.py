@@ -9,21 +9,24 @@ from campaigns.stats.capacity import CapacityRatio
 from campaigns.stats.verdict import Word
 
 MOST_DIGITS = 6
+AT_LEAST_SAID = 1.1
+"""A lower bound from which on it is told; below it, about how many times as many."""
+NEARLY = 0.05
+NOT_SHOWN = "which carries more is not shown"
 
 
 def larger_first(ratio: CapacityRatio) -> tuple[CapacityRatio, bool]:
     """Turn a ratio below 1 around, so that the larger capacity is named first."""
     known = ratio.ratio
-    if known is None:
-        turned = ratio.high is not None and ratio.high <= 1 and (ratio.low or 0.0) < 1
-    else:
-        turned = known < 1
+    turned = ratio.word == Word.WORSE if known is None else known < 1
     if not turned:
         return ratio, False
     return (
         replace(
             ratio,
+            word=Word.BETTER if ratio.word == Word.WORSE else ratio.word,
             ratio=1 / known if known else None,
+            about=1 / ratio.about if ratio.about else None,
             low=1 / ratio.high if ratio.high else None,
             high=1 / ratio.low if ratio.low else None,
         ),
@@ -38,7 +41,7 @@ def ratio_text(ratio: CapacityRatio, many: str, margin_pct: float) -> str:
         return "not comparable"
     low, high = ratio.low, ratio.high
     if ratio.ratio is None or ratio.bounds_only:
-        return _bounded(low, high, many)
+        return _bounded(ratio, many)
     middle, span = times(ratio.ratio, low, high)
     match ratio.word:
         case Word.BETTER | Word.WORSE:
@@ -50,22 +53,36 @@ def ratio_text(ratio: CapacityRatio, many: str, margin_pct: float) -> str:
     return f"not enough data to compare them ({span} times {many})" if span else "not enough data"
 
 
-def _bounded(low: float | None, high: float | None, many: str) -> str:
+def ratio_in_headline(ratio: CapacityRatio, many: str, margin_pct: float) -> str:
+    """Write a ratio after what both carry; empty where none is shown. Its larger side comes first."""
+    if ratio.ratio is not None and not ratio.bounds_only:
+        shown = ratio.word in (Word.BETTER, Word.WORSE, Word.EQUIVALENT)
+        if shown:
+            return ratio_text(ratio, many, margin_pct)
+        is_none = ratio.word == Word.NO_DIFFERENCE_SHOWN
+        return "no difference is shown" if is_none else NOT_SHOWN
+    if ratio.low is None and ratio.high is None:
+        return ""
+    return _bounded(ratio, many)
+
+
+def _bounded(ratio: CapacityRatio, many: str) -> str:
+    """Write what the bounds of both capacities show: the larger one is larger, and by how much at least."""
+    low, high = ratio.low, ratio.high
     if low is None and high is None:
         return "not enough data to compare them"
-    if low is not None and high is not None:
-        if low > 1:
-            first, last = _ends(low, high)
-            return f"between {first} and {last} times {many}"
-        first, last = _ends(low, high)
-        return f"which carries more is not decided ({first} to {last} times {many})"
-    if low is not None:
-        first, _ = _ends(low, low)
-        if first == "1":
+    if ratio.word != Word.BETTER or low is None:
+        return NOT_SHOWN
+    first, _ = _ends(low, low)
+    if low < AT_LEAST_SAID:
+        if ratio.about is None:
             return f"at least {many}"
-        return f"at least {first} times {many}"
-    _, last = _ends(high or 0.0, high or 0.0)
-    return f"at most {many}" if last == "1" else f"at most {last} times {many}"
+        return f"about {_times(ratio.about)} {many}"
+    return f"at least {_times(float(first.replace(',', '')))} {many}"
+
+
+def _times(ratio: float) -> str:
+    return "twice" if abs(ratio / 2 - 1) < NEARLY else f"{number(ratio, 2)} times"
 
 
 def times(ratio: float, low: float | None, high: float | None) -> tuple[str, str]:

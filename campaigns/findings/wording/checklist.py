@@ -38,9 +38,17 @@ from campaigns.findings.wording.checks import (
 from campaigns.findings.wording.drift import within_text
 from campaigns.findings.wording.failed_parts import failed_parts
 from campaigns.findings.wording.sensitivity import sensitivity_sentence
-from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
+from campaigns.findings.wording.thresholds import labels_of, thresholds_sentence
 from campaigns.kit import numbers
-from campaigns.kit.numbers import MISSING, coefficient, counted, p_value, share, without_sign
+from campaigns.kit.numbers import (
+    MISSING,
+    coefficient,
+    counted,
+    p_value,
+    plain,
+    share,
+    without_sign,
+)
 from campaigns.stats.validity import FEWEST_BLOCKS, FEWEST_FOR_DRIFT, Check, Outcome
 
 State = Literal["pass", "warn", "fail"]
@@ -425,6 +433,10 @@ def capacity_line(finding: CapacityFinding) -> Line:
         number = words.short(settings[0].capacity)
         lead = f"Carries {number}." if decided else f"{capitalised(number)}."
     remarks = list(filter(None, (_with_badge(decided, *each, alone=alone) for each in CARRIED)))
+    if any(each.capacity.is_wide for each in decided):
+        factor = plain(finding.resolution)
+        whose = "Its bounds lie" if alone else "Bounds of a setting lie"
+        remarks.append(f"{whose} further apart than a factor of {factor}.")
     by_sessions = _by_sessions(decided, alone=alone)
     means = f"Carried means that {words.kept}."
     text = " ".join(filter(None, (lead, means, *remarks, by_sessions)))
@@ -457,7 +469,9 @@ def criterion_line(finding: Thresholds) -> Line | None:
     text = thresholds_sentence(finding)
     states: Mapping[str, State] = {"passes": PASS, "not_decided": WARN, "does_not_pass": FAIL}
     return (
-        Line("criterion", states[finding.word], LABELS[finding.word].word, text) if text else None
+        Line("criterion", states[finding.word], labels_of(finding)[finding.word].word, text)
+        if text
+        else None
     )
 
 

@@ -107,7 +107,8 @@ def _of_one(compared: CampaignComparison, row: ComparedCapacity) -> str:
     each = [(row.candidate if side else row.baseline).capacity for side in order]
     why = why_no_ratio(compared, row)
     if all(capacity.word in DECIDED for capacity in each):
-        text = f"{at}{names[0]} carries {texts[0]}, {names[1]} {texts[1]}"
+        led = f"{names[0]} carries {words.led(each[0])}"
+        text = f"{at}{led}, {names[1]} {words.bare(each[1])}"
         text = f"{text}; {why}." if why else f"{text}: {ratio}."
     else:
         text = f"{at}what is carried: {names[0]} {texts[0]}, {names[1]} {texts[1]}; {why or ratio}."

@@ -49,6 +49,17 @@ class LoadWords:
         return "as many" if self.is_counted else "as much"
 
     @property
+    def fewer_than(self) -> str:
+        """Write “fewer than” of things, “below” of anything else."""
+        return "fewer than" if self.is_counted else "below"
+
+    def below(self, number: str) -> str:
+        """Write an upper bound alone: “fewer than 60 hosts”, “offered rate below 5”."""
+        if self.is_counted:
+            return f"fewer than {self.of(number)}"
+        return f"{self.noun} below {number}"
+
+    @property
     def highest(self) -> str:
         """Write what the largest load is."""
         return "the highest number measured" if self.is_counted else "the highest load measured"

@@ -6,8 +6,8 @@ from statistics import geometric_mean
 from types import MappingProxyType
 
 from campaigns.findings.most_carried import recommended_place
-from campaigns.findings.values import CapacityFinding, CapacityOfSetting, Levels
-from campaigns.findings.wording.capacity import WORDS, CapacityWords
+from campaigns.findings.values import CapacityFinding, Levels
+from campaigns.findings.wording.capacity import CapacityWords
 from campaigns.findings.wording.loads import setting_name
 from campaigns.kit.numbers import number, outward
 from campaigns.stats.capacity import CapacityWord
@@ -176,7 +176,7 @@ def _mean_of_each(rows: Sequence[SizingRow]) -> dict[str, float] | None:
     """Return the geometric mean of the estimates of each target; None where one has no estimate."""
     values: dict[str, list[float]] = {}
     for row in rows:
-        if row.word != CapacityWord.CARRIES or not row.estimate:
+        if row.word != CapacityWord.BETWEEN or not row.estimate:
             return None
         values.setdefault(row.server or row.target, []).append(row.estimate)
     return {target: geometric_mean(each) for target, each in values.items()}
@@ -198,7 +198,7 @@ def _class_row(
         work=rows[0].work,
         setting=next(iter(settings)) if len(settings) == 1 else "each its own",
         capacity=span,
-        word=CapacityWord.CARRIES,
+        word=CapacityWord.BETWEEN,
         binding=", ".join(filter(None, dict.fromkeys(row.binding for row in rows))),
         low=capacity.low,
         estimate=capacity.estimate,
@@ -226,7 +226,7 @@ def _row(
     capacity = setting.capacity
     if place is None and len(places) > 1:
         return SizingRow(
-            target, work, NONE_DECIDED, WORDS[CapacityWord.NOT_DECIDED].word, CapacityWord.NOT_DECIDED, "",
+            target, work, NONE_DECIDED, "not decided", CapacityWord.NOT_ENOUGH_DATA, "",
             None, None, None, dict(sizes),
         )  # fmt: skip
     return SizingRow(
@@ -237,17 +237,13 @@ def _row(
         word=capacity.word,
         binding=words.binding(capacity),
         low=capacity.low,
-        estimate=_estimate(setting),
+        estimate=capacity.estimate,
         high=capacity.high,
         sizes={
             **sizes,
             **{name: float(level) for name, level in levels.items() if _is_size(level)},
         },
     )
-
-
-def _estimate(setting: CapacityOfSetting) -> float | None:
-    return None if "levels_only" in setting.capacity.badges else setting.capacity.estimate
 
 
 def _only(levels: Levels, names: set[str]) -> Levels:
@@ -265,4 +261,4 @@ def _per(ends: tuple[float | None, float | None, float | None]) -> str:
         return span if estimate is None else f"{number(estimate, 3)} ({span})"
     if low is not None:
         return f"at least {outward(low, low)[0]}"
-    return "" if high is None else f"less than {outward(high, high)[1]}"
+    return "" if high is None else f"below {outward(high, high)[1]}"

@@ -11,16 +11,26 @@ from campaigns.findings.values import (
     ThresholdState,
     ThresholdWord,
 )
-from campaigns.findings.wording.capacity import SHARE, beside_limit, subject
+from campaigns.findings.wording.answer_text import capitalised
+from campaigns.findings.wording.capacity import HELD, SHARE, beside_limit, subject
 from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.numbers import MISSING, bound, digits_of
+from campaigns.stats.capacity import Held
 
 LABELS: Mapping[ThresholdWord, Display] = {
     "passes": Display("passes", "info", "check", "solid"),
     "does_not_pass": Display("does not pass", "fail", "x", "solid"),
     "not_decided": Display("not decided", "thin", "ring", "outline"),
+    "not_contradicted": HELD[Held.NOT_CONTRADICTED],
 }
+LOADS: Mapping[ThresholdWord, Display] = {
+    "passes": HELD[Held.HELD],
+    "does_not_pass": HELD[Held.FAILED],
+    "not_decided": HELD[Held.UNDECIDED],
+    "not_contradicted": HELD[Held.NOT_CONTRADICTED],
+}
+"""Of cells that are loads, whose words are the decisions on them."""
 ORDER: Sequence[ThresholdWord] = ("does_not_pass", "not_decided", "passes")
 """The worst first."""
 MOST_NAMED = 3
@@ -51,13 +61,19 @@ class ThresholdTexts:
 def threshold_texts(finding: Thresholds) -> ThresholdTexts:
     """Return the verdict on the criterion as text."""
     conditions = {each.name: each for each in finding.conditions}
+    labels = labels_of(finding)
     lines = [
-        _line(cell, state, conditions[state.name])
+        _line(cell, state, conditions[state.name], labels)
         for cell in finding.cells
         for state in cell.states
         if state.name in conditions
     ]
-    return ThresholdTexts(thresholds_sentence(finding), LABELS[finding.word], lines)
+    return ThresholdTexts(thresholds_sentence(finding), labels[finding.word], lines)
+
+
+def labels_of(finding: Thresholds) -> Mapping[ThresholdWord, Display]:
+    """Return how its words are shown."""
+    return LOADS if finding.loads else LABELS
 
 
 def thresholds_sentence(finding: Thresholds) -> str:
@@ -68,7 +84,7 @@ def thresholds_sentence(finding: Thresholds) -> str:
         return ""
     if finding.word == "passes":
         where = "" if total == 1 else f", in {'both' if total == 2 else f'all {total}'} cells"
-        return f"Passes: {limits}{where}."
+        return f"{capitalised(labels_of(finding)['passes'].word)}: {limits}{where}."
     counts = Counter(cell.word for cell in finding.cells)
     parts = [
         _where(finding, word, counts[word])
@@ -95,7 +111,7 @@ def limit_of(condition: ConditionTerms) -> str:
 def _where(finding: Thresholds, word: ThresholdWord, count: int) -> str:
     """Say in how many cells, and why in the first of them."""
     total = len(finding.cells)
-    label = LABELS[word].word.capitalize()
+    label = capitalised(labels_of(finding)[word].word)
     head = label if total == 1 else f"{label} in {count} of {total} cells"
     if word == "passes":
         return f"{head}."
@@ -122,14 +138,19 @@ def _why(state: ThresholdState, condition: ConditionTerms) -> str:
     return f"{subject(condition)} {estimate}{bounds}"
 
 
-def _line(cell: ThresholdCell, state: ThresholdState, condition: ConditionTerms) -> ThresholdLine:
+def _line(
+    cell: ThresholdCell,
+    state: ThresholdState,
+    condition: ConditionTerms,
+    labels: Mapping[ThresholdWord, Display],
+) -> ThresholdLine:
     return ThresholdLine(
         cell=setting_name(cell.levels),
         condition=subject(condition),
         limit=limit_of(condition),
         estimate=_estimate(state, condition),
         interval=_interval(state, condition),
-        label=LABELS[state.word],
+        label=labels[state.word],
         why=f"{_why(state, condition)}: {limit_of(condition)}",
     )
 

@@ -107,7 +107,8 @@ def test_what_is_carried_is_in_the_checklist_and_no_load_is_judged_against_the_c
 
     assert (check.state, check.title, check.link[-11:]) == ("warn", "Capacity", "#h-capacity")
     assert check.words.startswith(f"Carries {check.number}. Carried means that")
-    assert "lies between loads that were measured" in check.words
+    assert check.number == "at least concurrency 200, below 400"
+    assert "Its bounds lie further apart than a factor of 1.5" in check.words
     assert check.words.endswith("It rests on one session: this does not count as confirmation.")
     names = {each.name for each in checks_of([campaign])[campaign.pk]}
     assert "criterion" not in names  # the highest load is meant to fail

@@ -1,13 +1,14 @@
 """The ratio of capacities that share no block, against a calculation by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from campaigns.stats import student
 from campaigns.stats.capacity import ShareCondition, ShareRun, ValueCondition, ValueRun
 from campaigns.stats.capacity_across import alone, ratio_across
-from campaigns.stats.capacity_by_conditions import capacity_of
+from campaigns.stats.capacity_by_conditions import by_lines, capacity_of
 from campaigns.stats.verdict import Word
 
 LOADS = (100.0, 400.0)
@@ -35,9 +36,15 @@ def condition(carried, *, size=1.0, slope=1.0, loads=LOADS, name="p95", limit=20
 
 
 def side(*conditions, sessions=()):
+    """A capacity whose line counts as claimed where it has both bounds, with what a comparison rests on."""
     capacity = capacity_of(conditions)
     each = [capacity_of(one) for one in sessions] or [capacity]
-    return capacity, alone(conditions, capacity, each)
+    low, estimate, high, binding = by_lines(capacity.conditions)
+    if low and high and estimate:
+        capacity = replace(
+            capacity, by_line=True, low=low, estimate=estimate, high=high, binding=binding
+        )
+    return capacity, alone(conditions, capacity, each, between=len(sessions) > 2)
 
 
 def test_variances_of_both_campaigns_add():

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from campaigns.stats.capacity import ShareCondition, ShareRun, ValueCondition, ValueRun
-from campaigns.stats.capacity_by_conditions import capacity_of
-from campaigns.stats.capacity_ratio import ratio_of
+from campaigns.stats.capacity_by_conditions import by_lines, capacity_of
+from campaigns.stats.capacity_ratio import ratio_by_lines, ratio_of
 from campaigns.stats.capacity_search import Bounds, Phase, SearchRun, next_step
+from campaigns.stats.criteria import Criteria
 from sandbox.katello.machine import Machine
 from sandbox.tests.katello.registering import register
 
@@ -52,15 +53,23 @@ def conditions(measured, workers):
 def test_the_interval_holds_what_the_model_carries(measured, workers):
     result = capacity_of(conditions(measured, workers))
 
-    assert result.word == "carries"
-    assert result.low * 0.98 < KNOWN[workers] < result.high * 1.02
+    low, _, high, _ = by_lines(result.conditions)
+    assert low * 0.98 < KNOWN[workers] < high * 1.02
+    assert result.word == "between"
+    assert not result.by_line  # the loads lie too far apart to claim the line
+    assert (result.low, result.high) == {2: (200, 300), 4: (300, 400)}[workers]
 
 
 def test_the_ratio_of_workers_is_in_its_interval(measured):
-    result = ratio_of(conditions(measured, 2), conditions(measured, 4))
+    two, four = (conditions(measured, workers) for workers in KNOWN)
 
-    assert result.word == "better"
+    result = ratio_of(two, four)
+    by_line = ratio_by_lines(*two, *four, Criteria(margin=0.05, delta=0.1))
+
+    assert (result.word, result.low) == ("better", 1)
     assert result.low < 1.69 < result.high
+    assert result.about == pytest.approx(1.69, rel=0.03)
+    assert by_line.low < 1.69 < by_line.high
 
 
 def test_failures_end_two_workers_between_200_and_400_hosts_and_four_between_400_and_600(measured):
@@ -73,7 +82,7 @@ def test_failures_end_two_workers_between_200_and_400_hosts_and_four_between_400
         ]
         found[workers] = capacity_of([ShareCondition("failed", 0.05, runs)], resolution=2)
 
-    assert (found[2].word, found[2].high) == ("carries", 400)
+    assert (found[2].word, found[2].high) == ("between", 400)
     assert found[2].low >= 200
     assert (found[4].low, found[4].high) == (400, 600)
 
@@ -110,12 +119,12 @@ def test_a_search_that_may_go_no_further_says_at_least():
     assert max(run.load for run in history) == 150
 
 
-def test_a_search_whose_smallest_load_fails_says_less_than():
+def test_a_search_whose_smallest_load_fails_says_fewer_than():
     history = searched(2, 1, first=700, lowest=700)
 
     result = confirmed(history)
 
-    assert (result.word, result.low, result.high) == ("less_than", None, 700)
+    assert (result.word, result.low, result.high) == ("fewer_than", None, 700)
     assert min(run.load for run in history) == 700
 
 
@@ -150,7 +159,8 @@ def test_searches_find_what_the_model_carries(workers, seeds, enough):
         history = searched(workers, seed)
         result = confirmed(history)
         made = sum(run.phase != Phase.CHECK for run in history)
-        near += abs(result.estimate / KNOWN[workers] - 1) < 0.1
+        middle = result.estimate or result.about
+        near += abs(middle / KNOWN[workers] - 1) < 0.1
         few += made <= 18
         assert max(run.load for run in history) <= 2.1 * KNOWN[workers]
 

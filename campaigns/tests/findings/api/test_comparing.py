@@ -194,9 +194,10 @@ def test_what_settings_carry_is_compared_under_the_same_criterion(api, target, o
     _, same = api.get("compare", **of(first, carrying(9.0)))
     _, stricter = api.get("compare", **of(first, carrying(9.0, 20.0)))
     (row,), (other,) = same["capacities"], stricter["capacities"]
-    assert (row["verdict"], row["load"], row["bounds_only"]) == ("better", "workers", False)
-    assert row["ratio"] == pytest.approx(1.5)
-    assert row["candidate"]["estimate"] == pytest.approx(9.0)
+    assert (row["verdict"], row["load"], row["bounds_only"]) == ("better", "workers", True)
+    assert (row["ratio"], row["low"], row["about"]) == (None, 1.0, pytest.approx(1.5))
+    candidate = row["candidate"]
+    assert (candidate["low"], candidate["high"], candidate["estimate"]) == (8, 16, None)
     assert row["standing"] == "one session each"
     assert (other["verdict"], other["ratio"]) == ("not_comparable", None)
     assert [(each["baseline"], each["candidate"]) for each in other["refused"]] == [

@@ -109,8 +109,8 @@ def test_what_fails_is_hatched_and_what_is_not_decided_is_hollow(traces):
     hatched = drawn["fails 2 workers"]
     assert len(hatched["x"]) == 2
     assert hatched["marker"]["pattern"]["shape"] == "/"
-    assert drawn["typical run 2 workers not decided"]["x"] == [200]
-    assert drawn["typical run 2 workers not decided"]["marker"]["color"] == "@surface"
+    assert drawn["typical run 2 workers undecided"]["x"] == [200]
+    assert drawn["typical run 2 workers undecided"]["marker"]["color"] == "@surface"
     assert drawn["no value 2 workers"]["x"] == [960]
 
 
@@ -170,7 +170,7 @@ def finding(**more):
         LoadState(n, Held.HELD, 3, share=0.0, share_interval=Interval(0, 0.04)) for n in (5, 40)
     ]
     carried = Capacity(
-        CapacityWord.CARRIES, 14.0, 15.0, 16.0, 3, 5, 40, 1.5,
+        CapacityWord.BETWEEN, 5.0, None, 40.0, 3, 5, 40, 1.5,
         [ConditionCapacity("p95", 14, 15, 16, states), ConditionCapacity("failed", 40, None, None, shares)],
     )  # fmt: skip
     return stored.CapacityFinding(
@@ -190,10 +190,10 @@ def test_the_table_has_the_numbers_of_the_figure():
 
     assert found is not None
     assert found.aside == "condition: p95 at most 10 s"
-    assert found.plot.key[0].text == "2 workers: 15 hosts (14 to 16)"
+    assert found.plot.key[0].text == "2 workers: at least 5 hosts, fewer than 40"
     assert found.numbers.shown[0] == [
-        "2 workers", "5", "3", "2 s", "1.8 s", "2.2 s", "0 %", "0 %", "4 %", "keeps the limit",
-        "15 hosts (14 to 16)",
+        "2 workers", "5", "3", "2 s", "1.8 s", "2.2 s", "0 %", "0 %", "4 %", "holds",
+        "at least 5 hosts, fewer than 40",
     ]  # fmt: skip
     assert found.numbers.shown[1][-2:] == ["fails", ""]
 

@@ -49,12 +49,20 @@ def queue(capacity=None, at=40.0, sd=0.02, seed=1):
 
 
 def store(
-    campaign, value_of=None, *, units=None, failed=lambda run: 0, days=None, times=None, skip=()
+    campaign,
+    value_of=None,
+    *,
+    units=None,
+    failed=lambda run: 0,
+    days=None,
+    times=None,
+    skip=(),
+    also=None,
 ):
     """Give every run a duration, units of work (the load, unless given), and those that failed.
 
     days: from the start of a repetition, for several sessions. times: of the units that came through, in seconds; no value of
-    a percentile is stored. A run whose units all failed has no values.
+    a percentile is stored. A run whose units all failed has no values. also: further values of a run.
     """
     value_of = value_of or queue()
     for run in campaign.runs.select_related("cell", "block").order_by("position"):
@@ -65,6 +73,7 @@ def store(
         day = days[run.block.repetition - 1] if days else 0
         started = START + timedelta(days=day, minutes=run.position)
         values = [Value("duration", value_of(run), "s", lower_is_better=True)]
+        values += also(run) if also else []
         attempt = import_run(
             run,
             [] if broken == count else values,

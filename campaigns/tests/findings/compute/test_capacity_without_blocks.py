@@ -18,8 +18,8 @@ TWO = {"asyncio": 300.0, "futures": 150.0}
 def finished(target):
     """A finished campaign whose runs of one repetition are `spoilt` times as slow."""
 
-    def make(repetitions, *, spoilt=1.0, state="finished", factors=None, **more):
-        factors = {"concurrency": LOADS, **(factors or {})}
+    def make(repetitions, *, spoilt=1.0, state="finished", factors=None, loads=LOADS, **more):
+        factors = {"concurrency": loads, **(factors or {})}
         campaign = launch(target, factors, repetitions=repetitions, criterion=LIMIT)
         usual = queue(TWO if "engine" in factors else None)
 
@@ -42,19 +42,26 @@ def finished(target):
 
 def test_a_steady_capacity_rests_on_no_block(finished):
     (one,) = finished(5).settings
+    (near,) = finished(5, loads=[200, 250, 310, 390, 480]).settings
 
-    assert (one.without.tried, one.without.of, one.without.changes) == (5, 5, [])
-    assert one.without.lowest < one.capacity.estimate < one.without.highest
+    for each in (one, near):
+        assert (each.without.tried, each.without.of, each.without.changes) == (5, 5, [])
+    assert one.without.lowest is None  # no line is claimed over a gap of ratio 2
+    assert near.without.lowest < near.capacity.estimate < near.without.highest
 
 
 def test_one_unlucky_block_is_named(finished):
     found = finished(5, spoilt=2.2)
 
     (one,) = found.settings
-    assert one.capacity.word == CapacityWord.NOT_DECIDED
-    assert [(each.block, each.word) for each in one.without.changes] == [(2, "carries")]
+    assert one.capacity.word == CapacityWord.BETWEEN
+    changed = {each.block: (each.low, each.high) for each in one.without.changes}
+    assert changed[2] == (200, 400)
+    assert (one.capacity.low, one.capacity.high) != (200, 400)
     lines = [each.text for each in CapacityAnswer(found).statements()]
-    assert "What is carried rests on single blocks of 5: without block 2: carries." in lines
+    assert any("without block 2: at least concurrency 200, below 400" in each for each in lines), (
+        lines
+    )
 
 
 def test_the_verdict_of_a_ratio_may_rest_on_a_block(finished):

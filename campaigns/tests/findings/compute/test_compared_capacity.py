@@ -17,6 +17,8 @@ from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, 
 from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
+NEAR = [200, 250, 310, 390, 480, 600]
+"""Loads so near to one another that the line between them is claimed."""
 OTHER_LIMIT = {"conditions": [{"metric": "duration", "at_most": 50.0}]}
 
 
@@ -46,7 +48,7 @@ def sentence(found):
 
 
 def test_a_version_that_carries_more_is_told_with_both_numbers(measured):
-    old, new = measured(name="v1"), measured(450.0, name="v2")
+    old, new = measured(300.0, NEAR, name="v1"), measured(450.0, NEAR, name="v2")
 
     found = compared(old, new)
 
@@ -55,8 +57,10 @@ def test_a_version_that_carries_more_is_told_with_both_numbers(measured):
     assert row.ratio.low < 1.5 < row.ratio.high
     assert row.sessions == (1, 1)
     text = sentence(found)
-    assert text.startswith("“v2” carries concurrency 447 (439 to 455), “v1” concurrency 297")
-    assert "1.50 times as much (1.47 to 1.54), one session each." in text
+    assert text.startswith(
+        "“v2” carries concurrency 425 to 479, “v1” 270 to 310: 1.51 times as much (1.48 to 1.54)"
+    )
+    assert ", one session each." in text
     assert "not paired" in answer_of(found).caveat
     (table,) = carried_tables(found)
     assert table.lines[0].display.word == "carries more"
@@ -70,7 +74,9 @@ HEAD = next(iter(rows_of_campaigns(None)))
 
 def test_other_loads_may_have_found_it(measured):
     """A search has loads of its own: values are not compared then, and what is carried is."""
-    found = compared(measured(name="v1"), measured(300.0, [150, 290, 350, 620], name="v2"))
+    found = compared(
+        measured(300.0, NEAR, name="v1"), measured(300.0, [210, 260, 330, 410], name="v2")
+    )
 
     assert [row.ratio.word for row in found.capacities] == [Word.EQUIVALENT]
     assert "single loads are not compared" in sentence(found)
@@ -117,8 +123,19 @@ def test_open_ends_on_both_sides_give_a_bound(measured):
 
     (row,) = found.capacities
     assert (row.ratio.word, row.ratio.bounds_only) == (Word.WORSE, True)
-    assert "“v1” carries at least concurrency 800, “v2” less than concurrency 50" in sentence(found)
+    assert "“v1” carries at least concurrency 800, “v2” below 50" in sentence(found)
     assert "at least 16 times as much" in sentence(found)
+
+
+def test_far_loads_leave_what_their_brackets_show(measured):
+    """Of loads in steps of 2 the line is not claimed: that one holds where the other fails is all that is shown."""
+    found = compared(measured(150.0, name="v1"), measured(300.0, name="v2"))
+
+    (row,) = found.capacities
+    assert (row.ratio.word, row.ratio.bounds_only, row.ratio.low) == (Word.BETTER, True, 1.0)
+    assert sentence(found).startswith(
+        "“v2” carries at least concurrency 200, “v1” at least 100: about twice as much, one session each."
+    )
 
 
 def test_what_is_not_monotone_gets_no_ratio(measured):
@@ -189,9 +206,13 @@ def test_builds_on_other_hardware_name_that_as_the_reason(measured):
 
 
 def test_among_several_candidates_both_sides_are_named(measured):
-    found = compared(measured(name="v1"), measured(450.0, name="v2"), measured(200.0, name="v3"))
+    found = compared(
+        measured(300.0, NEAR, name="v1"),
+        measured(450.0, NEAR, name="v2"),
+        measured(200.0, [120, 150, 190, 240, 300], name="v3"),
+    )
 
     text = sentence(found)
-    assert "“v2” carries 1.50 times as much as “v1” (1.47 to 1.54)" in text
-    assert "“v1” carries 1.50 times as much as “v3” (" in text
-    assert carried_tables(found)[0].lines[0].interval == "1.47 to 1.54"
+    assert "“v2” carries 1.51 times as much as “v1” (1.48 to 1.54)" in text
+    assert "“v1” carries 1." in text
+    assert carried_tables(found)[0].lines[0].interval == "1.48 to 1.54"

@@ -37,7 +37,7 @@ def loaded(target, person):
         for n, held in ((1, Held.HELD), (4, Held.HELD), (16, Held.FAILED))
     ]
     condition = ConditionCapacity("duration", 8.0, 10.0, 12.5, states)
-    carried = Capacity(CapacityWord.CARRIES, 8.0, 10.0, 12.5, 3, 1, 16, 1.5, [condition])
+    carried = Capacity(CapacityWord.BETWEEN, 4.0, None, 16.0, 3, 1, 16, 1.5, [condition])
     finding = values.CapacityFinding(
         load="workers", load_label="Workers", others=[], stated=True, resolution=1.5, alpha=0.05,
         margin_pct=5.0, delta_pct=10.0, ratios=[],
@@ -78,7 +78,7 @@ def test_the_chart_of_load_is_open_and_above_the_levels(browser, loaded):
     text = Page(response).text
 
     assert "Duration by workers, and what is carried" in text
-    assert "engine new: 10 workers (8 to 13)" in text
+    assert "engine new: at least 4 workers, fewer than 16" in text
     page = response.content.decode()
     assert page.index('id="panel-capacity"') < page.index('id="curve"')
     assert "capacity" not in [panel.id for panel in response.context["panels"]]
@@ -91,9 +91,7 @@ def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
     assert "Best at" not in context["plot"].label
     layout = context["plot"].figure["layout"]
     assert layout["xaxis"]["type"] == "log"
-    assert [(s["x0"], s["x1"]) for s in layout["shapes"] if s["name"] == "carried"] == [
-        (8, 12.5)
-    ] * 2
+    assert [(s["x0"], s["x1"]) for s in layout["shapes"] if s["name"] == "carried"] == [(4, 16)] * 2
     assert [s["y0"] for s in layout["shapes"] if s["name"] == "condition"] == [20]
 
 

@@ -430,11 +430,11 @@ def test_what_settings_carry_is_compared_whatever_the_loads(browser, target, per
         campaign.refresh_from_db()
         return finish(campaign).pk
 
-    pair = [carrying("v1", 6.0, [2, 4, 8, 16]), carrying("v2", 9.0, [3, 6, 12, 24])]
+    pair = [carrying("v1", 60.0, [40, 50, 62, 77]), carrying("v2", 90.0, [60, 75, 95, 115])]
 
     text = text_of(browser, c=pair)
 
-    assert "“v2” carries 9 workers" in text
+    assert "“v2” carries 8" in text
     assert "1.50 times as many" in text
     assert "single loads are not compared" in text
     assert "What is carried: “v2” vs. “v1”" in text

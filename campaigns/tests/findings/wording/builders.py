@@ -348,8 +348,9 @@ def capacity(
     loads: Any = LOADS,
     **fields: Any,
 ) -> Capacity:
-    """Return a capacity of loads in three blocks."""
+    """Return a capacity of loads in three blocks; with an estimate it is claimed by the line."""
     plain: dict[str, Any] = {"blocks": 3, "binding": "p95", "resolution": 1.5}
+    plain["by_line"] = estimate is not None
     return Capacity(
         word,
         low,
@@ -365,9 +366,16 @@ def capacity(
 def carried_by(
     carried: Capacity, loads: Any = LOADS, first_cell: int = 1, **levels: Any
 ) -> CapacityOfSetting:
-    """Return what a setting carries; its cells are numbered in the order of the loads."""
+    """Return what a setting carries; its cells are numbered in the order of the loads, and decided as its bounds say."""
+
+    def held(load: float) -> Held:
+        if carried.low is not None and load <= carried.low:
+            return Held.HELD
+        is_above = carried.high is not None and load >= carried.high
+        return Held.FAILED if is_above else Held.UNDECIDED
+
     cells = [
-        CapacityCell(cell=key, load=load, held=Held.UNDECIDED, runs=3, passed=0)
+        CapacityCell(cell=key, load=load, held=held(load), runs=3, passed=0)
         for key, load in enumerate(loads, first_cell)
     ]
     return CapacityOfSetting(levels=levels, cells=cells, capacity=carried)

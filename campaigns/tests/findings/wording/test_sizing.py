@@ -14,10 +14,10 @@ from campaigns.findings.wording.sizing import sizing_table, with_classes
 from campaigns.stats.capacity import Capacity, CapacityRatio, CapacityWord
 
 
-def setting(levels, low, estimate, high, word=CapacityWord.CARRIES):
+def setting(levels, low, estimate, high, word=CapacityWord.BETWEEN):
     capacity = Capacity(
         word=word, low=low, estimate=estimate, high=high, blocks=5, lowest=60.0, highest=960.0,
-        resolution=1.5, conditions=(), binding="p95",
+        resolution=1.5, conditions=(), binding="p95", by_line=estimate is not None,
     )  # fmt: skip
     return CapacityOfSetting(levels=levels, cells=(), capacity=capacity)
 
@@ -58,7 +58,7 @@ def test_the_first_setting_that_is_shown_to_carry_nearly_the_most_is_recommended
 def test_nothing_is_recommended_where_nothing_is_shown():
     more, unknown = ratio(0, 1, "better"), ratio(1, 2, "no_difference_shown")
     assert recommended_place(found(TWO, FOUR, EIGHT, ratios=[more, unknown]), [0, 1, 2]) is None
-    undecided = setting({"workers": 2}, 100.0, 300.0, 900.0, CapacityWord.NOT_DECIDED)
+    undecided = setting({"workers": 2}, None, None, None, CapacityWord.NOT_ENOUGH_DATA)
     assert recommended_place(found(undecided), [0]) is None
 
 
@@ -75,7 +75,7 @@ def test_a_row_has_what_is_carried_and_what_each_unit_of_it_carries():
         "this machine", "recommended setting", "carries (hosts)", "ends first", "per CPU", "per workers",
     )  # fmt: skip
     assert table.cells(row) == (
-        "proxy-8", "4 workers", "348 hosts (330 to 360)", "p95 of a registration",
+        "proxy-8", "4 workers", "330 to 360 hosts", "p95 of a registration",
         "43.5 (41.2 to 45)", "87 (82.5 to 90)",
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_targets_are_sorted_by_size_and_not_by_result_and_nothing_is_guessed():
 
 def test_where_nothing_is_decided_no_setting_is_recommended():
     settings = [
-        setting({"workers": workers}, 100.0, 300.0, 900.0, CapacityWord.NOT_DECIDED)
+        setting({"workers": workers}, 100.0, 300.0, 900.0, CapacityWord.BETWEEN)
         for workers in (2, 4)
     ]
 
@@ -126,7 +126,7 @@ def of_classes(*words, servers=()):
 
 
 def test_a_class_of_three_targets_has_a_row_before_its_targets():
-    table = with_classes(of_classes(*[CapacityWord.CARRIES] * 6))
+    table = with_classes(of_classes(*[CapacityWord.BETWEEN] * 6))
 
     assert [row.target for row in table.rows] == [
         "class small, 3 targets", "t0", "t1", "t2", "class large, 3 targets", "t3", "t4", "t5",
@@ -138,7 +138,7 @@ def test_a_class_of_three_targets_has_a_row_before_its_targets():
 
 
 def test_nothing_is_said_of_a_class_with_a_target_of_which_only_a_bound_is_known():
-    words = [CapacityWord.CARRIES] * 5 + [CapacityWord.AT_LEAST]
+    words = [CapacityWord.BETWEEN] * 5 + [CapacityWord.AT_LEAST]
     table = with_classes(of_classes(*words))
 
     assert [row.target for row in table.rows if row.targets] == ["class small, 3 targets"]
@@ -148,6 +148,6 @@ def test_nothing_is_said_of_a_class_with_a_target_of_which_only_a_bound_is_known
 
 def test_names_of_one_server_are_one_target_of_a_class():
     servers = {"t0": "10.0.0.1:443", "t1": "10.0.0.1:443"}
-    table = with_classes(of_classes(*[CapacityWord.CARRIES] * 6, servers=servers))
+    table = with_classes(of_classes(*[CapacityWord.BETWEEN] * 6, servers=servers))
 
     assert [row.target for row in table.rows if row.targets] == ["class large, 3 targets"]

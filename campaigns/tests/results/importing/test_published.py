@@ -87,7 +87,7 @@ def test_a_throttle_is_compared_at_each_load_and_each_setting_carries_its_own(an
     )
     assert not {words[load, "maxconn 3"] for load in (1, 2, 3)} & {"better", "worse"}
     word, low, high = carried(findings, "throttle")["none"]
-    assert word == "carries"
+    assert word == "between"
     assert low < 4.55 < high * 1.02  # where N / X(N) is 1.5 ms, by the model
     assert carried(findings, "throttle")["maxconn 3"] == ("at_least", 8, None)
     law = {g["levels"]["throttle"]: g["law"] for g in findings["usl"]["groups"]}["none"]
@@ -101,7 +101,7 @@ def test_proxies_are_compared_at_each_number_of_hosts_and_fail_at_the_highest(an
     capacities = carried(findings, "proxy")
     for proxy, true in (("4 CPU, 12 GiB", 533), ("8 CPU, 24 GiB", 560), ("16 CPU, 46 GiB", 581)):
         word, low, high = capacities[proxy]
-        assert word == "carries"
+        assert word == "between"
         assert low < 1.02 * true
         assert high > 0.98 * true
     words = words_at_loads(findings, "proxy", "hosts")
@@ -114,7 +114,7 @@ def test_the_server_carries_no_more_than_500_hosts_for_its_failures(analysed):
     _, findings = analysed("proxy_content")
 
     capacities = carried(findings, "source")
-    assert capacities["server 8 CPU, 24 GiB"] == ("carries", 500, 600)
+    assert capacities["server 8 CPU, 24 GiB"] == ("between", 500, 600)
     assert capacities["proxy 16 CPU, 46 GiB"] == ("at_least", 1000, None)
     server = findings["capacity"]["settings"][3]["capacity"]
     assert server["binding"] == "failures"

@@ -69,7 +69,7 @@ def test_numbers_are_in_the_csv_and_no_text_is_a_formula(browser, carries):
     assert (row["target"], row["setting"], row["word"]) == (
         "'=proxy-8",
         "engine asyncio",
-        "carries",
+        "between",
     )
     assert float(row["low"]) < 300 < float(row["high"])
     assert float(row["estimate_per_CPU"]) == pytest.approx(float(row["estimate"]) / 8)
