@@ -116,6 +116,10 @@ def _capacities() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...]
         for n in BLOCKS:
             for sd in (0.03, 0.06, 0.1):
                 yield capacities.capacities, (name, sd, n), 600
+    for name in capacities.SHAPES:
+        for ratio in capacities.RATIOS:
+            for n in BLOCKS:
+                yield capacities.shapes, (name, ratio, n), 600
     for n in BLOCKS:
         for world in capacities.WORLDS:
             yield capacities.worlds, (world, n), 600

@@ -44,8 +44,10 @@ EXPLAINED = {
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
     "Curves": "A break at 7 of six levels, and the Universal Scalability Law (contention 5 %, coherency 1 %) at eight.",
     "Capacity": "A target carries a load of 400 within its limit; five loads in steps of 2 around it, noise between blocks of 3 %. "
-    "Coverage of the interval, with its width (high / low; half of it for ratios); an end that is open holds everything on its "
-    "side. An offered rate is judged by levels, without a line between them. *Drift*: 1 % a run. *Noise above*: sd 12 % above "
+    "How often what is claimed holds, with its width (high / low; half of it for ratios); an end that is open holds everything on its "
+    "side. In steps of 2 the bracket of decided loads is claimed; in steps of 1.35 the line between them, with its bounds moved outward by a fifth of the "
+    "gap. *S-shape*: the value rises to 2.7 times within a tenth of the load, somewhere around the capacity. *Kink*: from flat to steep, or back. *Cap*: no value is "
+    "above 1.2 times the limit. *Two states*: a third of the runs (or of the blocks) takes 1.5 times as long. *Drift*: 1 % a run. *Noise above*: sd 12 % above "
     "400. *Holes*: an eighth of the runs is lost. Failures: hosts of a run fail the more the larger the load; limit 5 %. "
     "Sessions: the capacity that lasts, by one session or by the interval between them; n counts sessions. Ratios: blocks are common.",
     "Search": "Searches for the capacity of 400 from 25 on, with a largest load of 2000; sd 6 % of a run, 3 % between blocks. The interval is that "

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from typing import Any
 
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET, driver_levels
@@ -21,6 +23,8 @@ from campaigns.planning.noise import largest_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
 from campaigns.planning.roles import load_among
 from campaigns.planning.search import largest_allowed, search_of
+from campaigns.stats.capacity import NEIGHBOURS
+from campaigns.stats.capacity_by_conditions import are_near
 from campaigns.stats.logs import pct_of
 from campaigns.stats.power import (
     PAIRS,
@@ -209,6 +213,8 @@ def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
             f"judged against each other. {compared if settings else ''}The answer is what is carried.",
         )
     ]
+    if said := grid_text(first, definition.factors[first]):
+        remarks.append(("info", said))
     if more:
         remarks.append(
             (
@@ -217,6 +223,34 @@ def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
             )
         )
     return remarks
+
+
+def grid_text(load: str, levels: Sequence[Any]) -> str:
+    """Return what a grid of loads can say of the capacity, before anything runs; empty of fewer than two loads.
+
+    Its loads are decided one by one, so that no bound is finer than its gaps; between neighbours the line is claimed.
+    """
+    numbers = sorted({value for each in levels if (value := _number_of(each)) > 0})
+    if len(numbers) < 2:
+        return ""
+    widest = max(high / low for low, high in pairwise(numbers))
+    ends = f"{grouped(numbers[0])} to {grouped(numbers[-1])}"
+    if all(are_near(*pair) for pair in pairwise(numbers)):
+        return (
+            f"This grid can say of {load} from {ends}: at least L, fewer than {number(widest, 2)} L, and more closely by the "
+            "line between its loads."
+        )
+    return (
+        f"This grid can say of {load} from {ends}: at least L, fewer than {number(widest, 2)} L. For a closer answer put "
+        f"loads within a ratio of {NEIGHBOURS:g} around the expected capacity, or search."
+    )
+
+
+def _number_of(level: Any) -> float:
+    try:
+        return float(level)
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def _remarks_on_criterion(
@@ -309,7 +343,8 @@ def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
             "info",
             f"A search: it begins with {grouped(search.first)} {search.load}, and no run has more than "
             f"{grouped(largest)}{bound}. It takes up to {search.most_runs} runs of each setting, without "
-            "checks of recovery; the plan shows its first load only.",
+            "checks of recovery; the plan shows its first load only. It ends with loads within a ratio of "
+            f"{NEIGHBOURS:g}, so that it can say: at least L, fewer than {NEIGHBOURS:g} L, and more closely by the line.",
         )
     ]
     if target is not None and (never := why_never(target, database_now())):

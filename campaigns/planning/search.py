@@ -187,7 +187,7 @@ def largest_allowed(
     return high
 
 
-def bounds_of(campaign: Campaign, search: Search, *, largest: float, noise: float = 0.0) -> Bounds:
+def bounds_of(campaign: Campaign, search: Search, *, largest: float) -> Bounds:
     """Return the bounds of the search of a campaign. largest: that its owner's limits allow."""
     criterion = criterion_of(campaign.criterion)
     return Bounds(
@@ -200,7 +200,6 @@ def bounds_of(campaign: Campaign, search: Search, *, largest: float, noise: floa
         seed=campaign.seed,
         offered_rate=is_offered(campaign, search.load),
         by_failures=not criterion.conditions,
-        noise=noise,
         extra_blocks=search.extra_blocks,
     )
 

@@ -12,7 +12,6 @@ from campaigns.models import Attempt, Block, Campaign, Run
 from campaigns.planning.criterion import Criterion, criterion_of
 from campaigns.planning.limits import cell_label
 from campaigns.planning.metrics import driver_if_known, metrics_of
-from campaigns.planning.noise import known_noise
 from campaigns.planning.search import (
     Search,
     bounds_of,
@@ -113,8 +112,7 @@ def state_of(campaign: Campaign) -> SearchState | None:
         allowed = allowed_on(campaign.target)
         values = {**campaign.parameters, **next(iter(settings.values()), {})}
         largest = max(1.0, largest_allowed(search, driver, values, allowed))
-    noise = known_noise(campaign.kind, campaign.primary_metric, campaign.target)
-    bounds = bounds_of(campaign, search, largest=largest, noise=noise.sd_log if noise else 0.0)
+    bounds = bounds_of(campaign, search, largest=largest)
     histories = _histories(campaign, search, list(settings))
     step = next_step(bounds, histories)
     text = step_text(step, search.load)

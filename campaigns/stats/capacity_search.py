@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from campaigns.stats.capacity import DEFAULT_RESOLUTION, STEEPEST
+from campaigns.stats.capacity import DEFAULT_RESOLUTION, NEIGHBOURS, STEEPEST
 
 QUADRUPLE_BELOW = 1 / 6
 """The load is quadrupled instead of doubled where every value is at most this share of its limit."""
@@ -20,9 +20,8 @@ NARROW, NARROW_BY_FAILURES = 1.5, 1.25
 """The ratio of the bracket at which exploring ends; the second where failures alone decide."""
 MOST_EXPLORED = 9
 """Runs of exploring, from which on the bracket is not halved any more."""
-SPREAD, SPREAD_STEEP, SPREAD_NOISY = 1.35, 1.25, 1.5
-"""The ratio of neighbouring loads that confirm; for a steep curve, and where runs vary by more than `NOISY`."""
-NOISY = 0.08
+SPREAD, SPREAD_STEEP = NEIGHBOURS, 1.25
+"""The ratio of neighbouring loads that confirm, at most: the line between them may be claimed; and for a steep curve."""
 BLOCKS_BY_FAILURES = 4
 FEWEST_BLOCKS = 3
 """Blocks without which no interval is given."""
@@ -70,8 +69,8 @@ class Why(StrEnum):
 class Bounds:
     """What a search may do.
 
-    offered_rate: the load is a rate that is offered. by_failures: no condition on a value, failures alone decide. noise: of a run,
-    on logs, from earlier campaigns; 0: unknown. extra_blocks: of an extension.
+    offered_rate: the load is a rate that is offered. by_failures: no condition on a value, failures alone decide. extra_blocks: of
+    an extension.
     """
 
     first: float
@@ -83,7 +82,6 @@ class Bounds:
     seed: int = 1
     offered_rate: bool = False
     by_failures: bool = False
-    noise: float = 0.0
     extra_blocks: int = 0
 
 
@@ -356,7 +354,8 @@ def _confirming(
         return _around(bounds, low, high, budget)
     if low is not None:
         top = low.load
-        return _affordable(bounds, [top / SPREAD, top], Why.CONFIRM_LARGEST, budget)
+        near = [*_spaced(bounds, top, SPREAD)[:1], top]
+        return _affordable(bounds, near, Why.CONFIRM_LARGEST, budget)
     if high is not None:
         bottom = high.load
         return _affordable(bounds, [bottom, bottom * SPREAD_STEEP], Why.CONFIRM_LOWEST, budget)
@@ -374,13 +373,18 @@ def _around(bounds: Bounds, low: SearchRun, high: SearchRun, budget: int) -> Con
     at, slope = crossing if crossing is not None else (0.5, 0.0)
     centre = low.load * (high.load / low.load) ** min(1.0, max(0.0, at))
     spread = _spread(bounds, slope)
-    return _affordable(bounds, [centre / spread, centre, centre * spread], Why.CONFIRM, budget)
+    return _affordable(bounds, _spaced(bounds, centre, spread), Why.CONFIRM, budget)
+
+
+def _spaced(bounds: Bounds, centre: float, spread: float) -> list[float]:
+    """Return three loads, of which neighbours lie within a ratio also after they are whole numbers."""
+    middle = _within(bounds, centre)
+    below, above = math.ceil(middle / spread - 1e-9), math.floor(middle * spread + 1e-9)
+    return [min(float(below), middle - 1), middle, max(float(above), middle + 1)]
 
 
 def _spread(bounds: Bounds, slope: float) -> float:
-    if bounds.offered_rate or slope > STEEPEST:
-        return SPREAD_STEEP
-    return SPREAD_NOISY if bounds.noise > NOISY else SPREAD
+    return SPREAD_STEEP if bounds.offered_rate or slope > STEEPEST else SPREAD
 
 
 def _affordable(
@@ -492,6 +496,10 @@ def _shifted(
         spread = (first.loads[-1] / first.loads[0]) ** (1 / max(1, len(first.loads) - 1))
         factor = max(spread, SPREAD_STEEP) ** 2
         moved = [load * (factor if states[0] else 1 / factor) for load in first.loads]
+        if len(moved) == 3:
+            moved = _spaced(
+                bounds, moved[1], min((SPREAD, SPREAD_STEEP), key=lambda ratio: abs(ratio - spread))
+            )
         loads = _distinct(bounds, moved)
         if set(loads) <= set(first.loads):
             continue  # it is at the largest, or the smallest load already

@@ -241,7 +241,9 @@ class CapacityWords:
 
     def short(self, capacity: Capacity) -> str:
         """Return what is claimed in few words: “at least 100 hosts, fewer than 200”, “139 to 152 hosts”."""
-        return self.claim(capacity.word, capacity.low, capacity.high, by_line=capacity.by_line)
+        # Findings of before have an estimate where the interval of the line was claimed.
+        by_line = capacity.by_line or capacity.estimate is not None
+        return self.claim(capacity.word, capacity.low, capacity.high, by_line=by_line)
 
     def claim(
         self, word: CapacityWord, low: float | None, high: float | None, *, by_line: bool

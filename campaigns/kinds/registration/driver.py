@@ -72,9 +72,9 @@ PRESETS = (
     ),
     Preset(
         "carries",
-        "What 2 and 4 Puma workers carry: 25 to 200 hosts, minutes",
+        "What 2 and 4 Puma workers carry: 65 to 180 hosts, minutes",
         {**COMMON, "start": "barrier", "puma_threads": "5"},
-        {"hosts": ("25", "50", "100", "200"), "puma_workers": ("2", "4")},
+        {"hosts": ("65", "85", "110", "140", "180"), "puma_workers": ("2", "4")},
         {
             "question": "How many hosts may register at once with 2 and with 4 Puma workers of 5 threads?",
             "order": "interleaved",

@@ -6,7 +6,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
-from campaigns.planning.preview import preview
+from campaigns.planning.preview import grid_text, preview
 from campaigns.planning.roles import loads_of, may_be_load
 from campaigns.tests.toy import definition
 
@@ -93,6 +93,23 @@ def test_the_preview_tells_what_load_means(target):
     assert "workers is compared at each load" in shown
     assert "No criterion is stated" in shown
     assert "takes 352 units of work in a cell (samples) with no failure" in shown
+
+
+def test_the_plan_says_before_the_launch_what_its_grid_can_claim():
+    far, near = grid_text("hosts", ["25", "50", "100", "200"]), grid_text("hosts", [100, 130, 170])
+
+    assert far == (
+        "This grid can say of hosts from 25 to 200: at least L, fewer than 2 L. For a closer answer put loads within a ratio of "
+        "1.35 around the expected capacity, or search."
+    )
+    assert near == (
+        "This grid can say of hosts from 100 to 170: at least L, fewer than 1.3 L, and more closely by the line between its loads."
+    )
+    assert grid_text("hosts", [100]) == grid_text("hosts", ["a", "b"]) == ""
+
+
+def test_what_the_grid_can_say_is_a_remark_of_the_preview(target):
+    assert "This grid can say of slow from" in " ".join(texts(target))
 
 
 def test_one_level_of_load_is_refused(target):

@@ -139,7 +139,7 @@ def test_the_ratio_is_that_of_the_reference(cases, name):
         for rows in ("rows_a", "rows_b")
     ]
 
-    result = ratio_by_lines(*sides, Criteria(margin=0.05, delta=0.1))
+    result = ratio_by_lines(sides[0], sides[1], Criteria(margin=0.05, delta=0.1))
 
     assert result.word == "better"
     for name in ("ratio", "low", "high"):

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from msgspec import to_builtins
-from perfdash_client.results import digest
 
 from campaigns.findings.charts import capacity as chart
 from campaigns.findings.charts.base import Shown, View
@@ -28,6 +27,7 @@ from campaigns.planning.metrics import analysed_metrics_of
 from campaigns.results.values import ObservedRun
 from campaigns.stats.criteria import Criteria
 from campaigns.tests.findings.compute.loads import launch
+from perfdash_client.results import digest
 
 pytestmark = pytest.mark.django_db
 
@@ -74,7 +74,7 @@ def drawn(campaign, rng):
     failing, lost = rng.uniform(60, 900), rng.choice([0.0, 0.0, 0.1, 0.3])
     other = rng.uniform(0.5, 2)
     blocks = rng.normal(0, block_sd, 99)
-    runs = {"duration": [], "cpu_seconds": [], "file_rate": []}
+    runs: dict[str, list[ObservedRun]] = {"duration": [], "cpu_seconds": [], "file_rate": []}
     rows = campaign.runs.select_related("cell", "block").order_by("position")
     for run in rows:
         levels = run.cell.levels_by_factor
@@ -109,9 +109,13 @@ def told(campaign, metrics, criterion, runs):
     criteria = Criteria()
     conditions = Conditions(campaign, criterion_of(criterion), runs, criteria)
     cells = {name: summarise_cells(campaign, metrics[name], runs[name], criteria) for name in runs}
-    rows = {"capacity": stored(capacity(campaign, conditions))}
+    made = capacity(campaign, conditions)
+    assert made is not None
+    rows = {"capacity": stored(made)}
     found = read(rows["capacity"], CapacityFinding)
-    rows["thresholds"] = stored(thresholds(conditions, cells, found))
+    kept = thresholds(conditions, cells, found)
+    assert kept is not None
+    rows["thresholds"] = stored(kept)
     rows["answer"] = stored(
         answer(campaign, metrics["duration"], cells["duration"], failing=conditions.failing)
     )
