@@ -80,15 +80,15 @@ def test_two_servers_of_which_one_lets_twice_as_many_clients_in(perfdash, starte
 
     carried = [setting["capacity"] for setting in found["settings"]]
     assert [(each["word"], each["low"], each["high"]) for each in carried] == [
-        ("carries", 50, 70),
-        ("carries", 100, 140),
+        ("between", 50, 70),
+        ("between", 100, 140),
     ]
     (of,) = found["ratios"]
     low, high = of["ratio"]["low"], of["ratio"]["high"]
     assert (low, high) == (pytest.approx(100 / 70), pytest.approx(140 / 50))
     assert low < 2 < high
     assert of["ratio"]["word"] == "better"
-    assert "between 1.4 and 2.8 times as much" in text
+    assert "at least 1.4 times as much" in text
     assert "also differs: hardware and network limit_conn 50 / limit_conn 100" in text
 
 
@@ -107,7 +107,7 @@ def test_the_answer_of_one_server_stands_where_the_other_is_stopped_in_block_3(p
     found, text = finding_of(perfdash, campaign)
 
     stays, stops = (setting["capacity"] for setting in found["settings"])
-    assert (stays["word"], stays["low"], stays["high"], stays["blocks"]) == ("carries", 20, 25, 5)
+    assert (stays["word"], stays["low"], stays["high"], stays["blocks"]) == ("between", 20, 25, 5)
     assert (stops["word"], stops["blocks"]) == ("not_enough_data", 2)
     assert f"stops {two.url[-5:]} took part in 2 of 5 blocks" in text
     kept = {state for name, _, state in perfdash.rows(BOOKS, campaign) if name.startswith("stays")}
@@ -124,9 +124,11 @@ def test_the_time_of_an_answer_reaches_three_delays_at_three_times_the_places(pe
     found, _ = finding_of(perfdash, campaign)
 
     (setting,) = found["settings"]
-    assert setting["capacity"]["word"] == "carries"
+    carried = setting["capacity"]
+    assert (carried["word"], carried["low"], carried["high"]) == ("between", 40, 80)
     # Every answer should wait for N seconds / places. The median did; p95 crossed at 49 to 51 on a busy machine, why is open.
-    assert setting["capacity"]["estimate"] == pytest.approx(3 * places, rel=0.05)
+    assert carried["about"] == pytest.approx(3 * places, rel=0.05)
+    assert carried["estimate"] is None  # the line is not claimed over a gap of ratio 2
 
 
 def test_an_offered_rate_is_bracketed_and_nothing_is_interpolated(perfdash, started):
@@ -153,7 +155,7 @@ def test_an_offered_rate_is_bracketed_and_nothing_is_interpolated(perfdash, star
     found, _ = finding_of(perfdash, answer["submission"]["campaign"]["id"])
 
     capacity = found["settings"][0]["capacity"]
-    assert (capacity["word"], capacity["low"], capacity["high"]) == ("carries", *rates)
+    assert (capacity["word"], capacity["low"], capacity["high"]) == ("between", *rates)
     assert rates[0] < served < rates[1]
     assert capacity["estimate"] is None
     assert "levels_only" in capacity["badges"]

@@ -127,24 +127,26 @@ def shapes(name: str, ratio: float, n: int, reps: int, rng: np.random.Generator)
                     value = min(value, math.log(CAP))
                 runs.append(ValueRun(block, float(load), LIMIT * math.exp(value)))
         found.append(capacity_of([_condition(name, runs)]))
-    return _claims(f"{name}, loads in steps of {ratio:g}", n, found)
+    # A state that lasts for a block is that of all runs of three blocks in a third of campaigns: nothing in them shows the other one.
+    nominal = None if name == "two states of a block" else CLAIMED
+    return _claims(f"{name}, loads in steps of {ratio:g}", n, found, nominal)
 
 
-def _claims(name: str, n: int, found: list[Capacity]) -> list[Figure]:
+def _claims(name: str, n: int, found: list[Capacity], nominal: float | None) -> list[Figure]:
     """Count how often a claim holds: of all campaigns, of those with both bounds, and of those by the line."""
     held = [_holds(each.low, each.high) for each in found]
     both = [bool(each.low and each.high) for each in found]
     line = [each.by_line for each in found]
     column = "sd 6 %"
     figures = [
-        count(CAPACITIES, f"{name}: claim", column, n, held, 0.94, Promise.AT_LEAST),
+        count(CAPACITIES, f"{name}: claim", column, n, held, nominal, Promise.AT_LEAST),
         count(
             CAPACITIES,
             f"{name}: claim of those that have both bounds",
             column,
             n,
             [each for each, has in zip(held, both, strict=True) if has],
-            0.94,
+            nominal,
             Promise.AT_LEAST,
             f"{100 * float(np.mean(both)):.0f} % have",
         ),
@@ -157,7 +159,7 @@ def _claims(name: str, n: int, found: list[Capacity]) -> list[Figure]:
                 column,
                 n,
                 [each for each, has in zip(held, line, strict=True) if has],
-                0.94,
+                nominal,
                 Promise.AT_LEAST,
                 f"{100 * float(np.mean(line)):.0f} % are",
             )
@@ -167,6 +169,8 @@ def _claims(name: str, n: int, found: list[Capacity]) -> list[Figure]:
 
 FEWEST_LINES = 20
 """Claims by the line, of which a share is told."""
+CLAIMED = 0.94
+"""The share of campaigns in which what is claimed holds, of curves and noise that no model knows."""
 
 
 def worlds(name: str, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:

@@ -1,5 +1,6 @@
 """The capacity by all conditions together, and its word. Pure. CAPACITY 2.4, 2.5."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -159,8 +160,7 @@ def line_within(
 ) -> tuple[float, float, float] | None:
     """Return low, estimate and high by the line where they may be claimed; None where the bracket has to do.
 
-    Neighbouring loads of the bracket have to lie within NEIGHBOURS, or be whole numbers in a row. Conditions on shares bound the interval by their
-    loads.
+    Neighbouring loads of the bracket have to lie within NEIGHBOURS. Conditions on shares bound the interval by their loads.
     """
     lines = [one for one in each if one.estimate is not None and not one.levels_only]
     if low is None or high is None or not lines:
@@ -178,7 +178,8 @@ def line_within(
     ends = [one.high for one in each if one.high is not None]
     last = min([high, *(_outward(end, loads, 1) for end in ends)])
     estimate = min(one.estimate or 0.0 for one in lines)
-    is_finer = (first, last) != (low, high)
+    whole = all(float(load).is_integer() for load in loads)
+    is_finer = _is_finer((first, last), (low, high), whole=whole)
     return (first, estimate, last) if is_finer and first <= estimate <= last else None
 
 
@@ -191,10 +192,17 @@ def _outward(end: float, loads: Sequence[float], side: int) -> float:
 
 
 def are_near(one: float, other: float) -> bool:
-    """Return whether no load lies untested between two: within NEIGHBOURS, or whole numbers in a row."""
+    """Return whether two loads lie within NEIGHBOURS, so that the line between them may be claimed."""
     low, high = sorted((one, other))
-    in_a_row = low.is_integer() and high.is_integer() and high - low <= 1
-    return in_a_row or high <= NEIGHBOURS * low * (1 + TOLERANCE)
+    return high <= NEIGHBOURS * low * (1 + TOLERANCE)
+
+
+def _is_finer(claim: tuple[float, float], bracket: tuple[float, float], *, whole: bool) -> bool:
+    """Return whether an interval says more than the bracket: of loads that count things, in whole numbers."""
+    first, last = claim
+    if whole:
+        first, last = math.floor(first), math.ceil(last)
+    return first > bracket[0] or last < bracket[1]
 
 
 def _holds_up_to(one: ConditionCapacity) -> float | None:

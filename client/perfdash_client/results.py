@@ -11,6 +11,8 @@ from perfdash_client.verdicts import Verdict, verdicts_of
 
 INTERVAL = "95 % interval"
 CLOSED = frozenset({"finished", "cancelled"})
+CLAIMED = ("word", "low", "estimate", "high", "by_line")
+"""What is given of a capacity."""
 
 
 def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def digest(campaign: Mapping[str, Any]) -> dict[str, Any]:
         "capacity": [
             {
                 "levels": setting["levels"],
-                **{name: setting["capacity"][name] for name in ("word", "low", "estimate", "high")},
+                **{name: setting["capacity"].get(name) for name in CLAIMED},
             }
             for setting in findings.get("capacity", {}).get("result", {}).get("settings", ())
         ],

@@ -92,7 +92,7 @@ def test_what_each_column_carries_stands_below_its_improvements(given):
     last = table.rows[-1]
     assert last.carried
     assert [each.text for each in last.cells] == [
-        "at least 200 hosts, fewer than 211", "at least 340 hosts, fewer than 352", "fewer than 100 hosts",
+        "200 to 211 hosts", "340 to 352 hosts", "fewer than 100 hosts",
     ]  # fmt: skip
     assert last.cells[1].notes == ("1.7 times (1.6 to 1.8)",)
     assert table.load == "hosts"
