@@ -8,6 +8,7 @@ from bench.selfcheck.contrasts import CELLS, CRITERIA, POWER, block_fit, covers_
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import BLOCK_SD, SD, Array, World
 from campaigns.stats.best import Best, find_best
+from campaigns.stats.best_set import worse_pairs
 from campaigns.stats.compared import Comparisons
 from campaigns.stats.comparison_cells import CellRuns, failed_share
 from campaigns.stats.comparisons import compare_cells
@@ -39,7 +40,7 @@ def families(world: World, n: int, reps: int, rng: np.random.Generator) -> list[
                 f"{size} equal settings, {name}: one is crowned, or left out of the best",
                 world.name,
                 n,
-                [bool(worse_pairs_of(_compared(logs, interleaved))) for logs in campaigns],
+                [bool(worse_pairs(_compared(logs, interleaved))) for logs in campaigns],
                 CRITERIA.alpha,
                 Promise.AT_MOST,
             )
@@ -77,15 +78,6 @@ def _compared(logs: Array, interleaved: bool) -> Comparisons:
     )
 
 
-def worse_pairs_of(found: Comparisons) -> set[tuple[int, int]]:
-    """Return the pairs of a setting, and another one that is said to be better."""
-    return {
-        (one, other) if verdict.word == Word.BETTER else (other, one)
-        for (one, other), verdict in found.pairs.items()
-        if verdict.word in DECIDED
-    }
-
-
 def best_settings(world: World, n: int, reps: int, rng: np.random.Generator) -> list[Figure]:
     """Hsu's bounds for six settings of which two are nearly equal."""
     in_blocks = world.interleaved(rng, reps, n, CELLS) + COSTS
@@ -112,7 +104,7 @@ def best_settings(world: World, n: int, reps: int, rng: np.random.Generator) -> 
             for what, seen, nominal, promise in rows
         ]
     left_out = [
-        any(one == TRULY_BEST for one, _ in worse_pairs_of(_compared(each.T, True)))
+        any(one == TRULY_BEST for one, _ in worse_pairs(_compared(each.T, True)))
         for each in in_blocks[: max(FEWEST, reps // 5)]
     ]
     what = "blocks: the truly best is left out of the best"

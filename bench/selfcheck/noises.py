@@ -3,10 +3,11 @@
 import numpy as np
 
 from bench.selfcheck.contrasts import CELLS, CRITERIA, POWER
-from bench.selfcheck.families import BEST, COSTS, DECIDED, FAMILY, WITHIN, worse_pairs_of
+from bench.selfcheck.families import BEST, COSTS, DECIDED, FAMILY, WITHIN
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import SD, Array
 from campaigns.stats.best import find_best
+from campaigns.stats.best_set import worse_pairs
 from campaigns.stats.compared import Comparisons
 from campaigns.stats.comparison_cells import CellRuns
 from campaigns.stats.comparisons import compare_cells
@@ -29,7 +30,7 @@ def noises(times: int, n: int, reps: int, rng: np.random.Generator) -> list[Figu
     for name, interleaved in (("interleaved", True), ("random order", False)):
         results = [_judged(each, NEIGHBOURS, interleaved) for each in logs]
         what = f"one noisy level, all pairs, {name}: any better or worse, without a change"
-        decided = [bool(worse_pairs_of(each)) for each in results]
+        decided = [bool(worse_pairs(each)) for each in results]
         figures.append(count(FAMILY, what, column, n, decided, CRITERIA.alpha, Promise.AT_MOST))
         seen = [_judged(each, NEIGHBOURS, interleaved).comparisons[0] for each in moved]
         figures.append(

@@ -18,6 +18,7 @@ from bench.selfcheck import (
     floors,
     noises,
     said,
+    sentences,
     several,
     stops,
 )
@@ -28,6 +29,8 @@ FEWEST = 20
 KNEE_REPEATS = (3, 5, 12)
 NOISE_RATIOS = (1, 2, 4, 8)
 BLOCKS = (3, 5)
+LOST = ((5, 1), (6, 2), (10, 2), (10, 4))
+"""Runs, and how many of them are lost: as many as are tolerated, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,12 @@ def _parts() -> Iterator[tuple[Callable[..., list[Figure]], tuple[Any, ...], int
             yield families.sessions, (between, number), 2000
     for n in REPEATS:
         yield families.found_changes, (0.02, n), 1000
+    for n in REPEATS:
+        for size in sentences.SIZES:
+            yield sentences.equal, (size, n), 1000
+        yield sentences.drifting, (n,), 500
+    for n, gone in LOST:
+        yield sentences.lost, (n, gone), 500
     yield from said.parts()
     for share in (0.01, 0.05, 0.2):
         for n in REPEATS:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,12 @@ from campaigns.kinds.base import Metric
 from campaigns.models import Campaign, Cell
 from campaigns.results.values import ObservedRun
 from campaigns.stats.best import find_best
+from campaigns.stats.best_set import best_set
 from campaigns.stats.blocks import BlockRun, fit_blocks
 from campaigns.stats.compared import Comparison, Comparisons, Pairs
-from campaigns.stats.comparison_cells import CellRuns, refusal_of_cell, too_many_failures
+from campaigns.stats.comparison_cells import CellRuns, too_many_failures
 from campaigns.stats.comparisons import compare_cells
 from campaigns.stats.criteria import Criteria
-from campaigns.stats.family import unbeaten
 from campaigns.stats.interval import Interval
 from campaigns.stats.knee import FEWEST_LEVELS, Uncertainty, find_knee, levels_of
 from campaigns.stats.log_means import Fit
@@ -42,7 +42,6 @@ from campaigns.stats.ranks import SignedRank
 from campaigns.stats.resamples import Resampler, of_blocks, of_levels
 from campaigns.stats.rounding import is_too_coarse
 from campaigns.stats.stopping import alpha_for
-from campaigns.stats.verdict import Word
 
 SHARES = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50, 1.00)
 """Shares of the best within which a setting is searched."""
@@ -204,17 +203,6 @@ class Family:
         """Return the places of the group's cells that have a number, in the order of the levels."""
         return [place for place in group.cells if place in compared.fitted and self.usable[place]]
 
-    def _unknown(self, group: Group, members: Sequence[int]) -> list[int]:
-        """Return the cells of which nothing can be said, so that one of them may be the best: lost, too few or invalid runs."""
-        return [
-            self.cells[place].pk
-            for place in group.cells
-            if self.usable[place] and place not in members
-        ]
-
-    def _is_enough(self, cell: CellRuns) -> bool:
-        return len(cell.values) >= self.criteria.minimum_n
-
     def best_of(self, group: Group, compared: Comparisons) -> Best | None:
         """Return which cells of a group may be the best by the verdicts of all pairs, and what each costs at most.
 
@@ -224,12 +212,8 @@ class Family:
         """
         if self.cancelled:
             return None
-        members = [
-            place
-            for place in self._members(group, compared)
-            if self._is_enough(self.cell_runs[place])
-            and not refusal_of_cell(self.cell_runs[place], self.criteria)
-        ]
+        chosen = best_set(group.cells, self.cell_runs, compared, self.criteria)
+        members = list(chosen.members)
         if compared.fit is None or len(members) < 2 or self.reserve.confounds(members):
             return None
         fit = self._fit_of(members, compared)
@@ -244,9 +228,8 @@ class Family:
         step = 0.0 if self.reserve.exact else max(self.reserve.steps[place] for place in members)
         if not is_too_coarse(step, self.criteria):
             step = 0.0
-        possibly = unbeaten(members, worse_pairs(compared))
         upper = [
-            bound if possibly == (place,) else 100 * ((1 + bound / 100) * (1 + step) - 1)
+            bound if chosen.possibly == (place,) else 100 * ((1 + bound / 100) * (1 + step) - 1)
             for place, bound in zip(members, best.upper_pct, strict=True)
         ]
 
@@ -265,7 +248,7 @@ class Family:
             and group.numeric
             and members[-1] == group.cells[-1]
             and group.values[-1] != group.unlimited,
-            possibly=[self.cells[place].pk for place in possibly],
+            possibly=self._keys(chosen.possibly),
             cost_pct=list(best.cost_pct),
             upper_pct=upper,
             smallest_share=best.smallest_share,
@@ -274,10 +257,13 @@ class Family:
             within=[
                 WithinShare(share, within(share), best.blocks_needed(share)) for share in SHARES
             ],
-            failing=[self.cells[place].pk for place in group.cells if not self.usable[place]],
-            unknown=self._unknown(group, members),
-            alike=alike(possibly, compared),
+            failing=self._keys(chosen.failing),
+            unknown=self._keys(chosen.unknown),
+            alike=chosen.alike,
         )
+
+    def _keys(self, places: Sequence[int]) -> list[int]:
+        return [self.cells[place].pk for place in places]
 
     def _knee(self, group: Group, compared: Comparisons) -> Knee | None:
         limits = {
@@ -342,25 +328,6 @@ def boards_of(campaign: Campaign, cells: Sequence[Cell]) -> list[list[int]]:
         key = repr([cell.levels_by_factor.get(name) for name in fixed])
         boards.setdefault(key, []).append(place)
     return [*boards.values()]
-
-
-def worse_pairs(compared: Comparisons) -> set[tuple[int, int]]:
-    """Return the pairs of a cell, and another one that is shown to be better."""
-    pairs = {pair: verdict.word for pair, verdict in compared.pairs.items()}
-    return {
-        (baseline, candidate) if word == Word.BETTER else (candidate, baseline)
-        for (baseline, candidate), word in pairs.items()
-        if word in (Word.BETTER, Word.WORSE)
-    }
-
-
-def alike(places: Sequence[int], compared: Comparisons) -> bool:
-    """Return whether all pairs of these cells are shown to be equivalent; of one cell there is no pair."""
-    words = {
-        compared.pairs[pair].word if pair in compared.pairs else None
-        for pair in combinations(sorted(places), 2)
-    }
-    return words == {Word.EQUIVALENT}
 
 
 def _uncertainty(drawn: Uncertainty, levels: Sequence[float]) -> KneeUncertainty:

@@ -1,5 +1,6 @@
 """A short form of `script/bench statistics`, with bounds so wide that only a wrong formula leaves them."""
 
+import numpy as np
 import pytest
 
 from bench.selfcheck import (
@@ -12,6 +13,7 @@ from bench.selfcheck import (
     floors,
     noises,
     said,
+    sentences,
     several,
     stops,
 )
@@ -21,6 +23,7 @@ from bench.selfcheck.report import markdown
 from bench.selfcheck.speed import Timing
 from bench.selfcheck.tally import Figure, Promise, count
 from bench.selfcheck.worlds import DRIFTING, HEAVY, IN_BLOCKS, NORMAL
+from campaigns.stats.comparison_cells import CellRuns
 
 WIDE = 0.08
 """On both sides of a nominal share; that of 120 campaigns has a standard error of .02."""
@@ -211,3 +214,27 @@ def test_what_is_off_is_marked_and_advised_on():
     assert advice_for(off) in page
     assert "| 90.0 ▼ (" in page
     assert "| S1 | 0.50 | < 1 |" in page
+
+
+def test_no_sentence_crowns_an_equal_a_lost_or_a_drifting_setting():
+    found = [
+        *figures_of(sentences.equal, 3, 5, reps=150),
+        *figures_of(sentences.lost, 6, 2, reps=150),
+        *figures_of(sentences.drifting, 5, reps=150),
+    ]
+
+    for figure in found:
+        if figure.nominal:
+            assert figure.share < figure.nominal + WIDE, figure
+        else:
+            assert figure.hits == 0, figure
+
+
+def test_the_sentences_that_are_counted_do_crown_a_setting_that_is_faster():
+    logs = np.array([[0.0, 0.01, -0.01], [0.3, 0.31, 0.29]])
+    cells = [CellRuns(np.exp(row).tolist(), blocks=(1, 2, 3)) for row in logs]
+
+    sentence = sentences.sentence_of(cells, interleaved=True)
+
+    assert sentence == "W a is the fastest; b is 35 % slower."
+    assert sentences.crowns(sentence)
