@@ -22,6 +22,8 @@ CLOCK_FROM_SECONDS = 119.5
 LEAST_PERCENT, MOST_PERCENT = -90.0, 200.0
 """Changes beyond are written as factors: 10 times, not +900 %."""
 MOST_TIMES = 1e9
+LEAST_POINTS = 1e-9
+"""Smaller differences of shares are rounding."""
 BOUND_DIGITS = 10
 """Digits of a computed bound; further ones are floating-point noise."""
 LONGEST_GROUPED = 1e15
@@ -249,6 +251,24 @@ def change(value: object, interval: Sequence[float] | None = None, digits: int =
     if in_times(value, *(interval or ())):
         return f"{times(ratio_of(value))} times"
     return percent(value, digits)
+
+
+def points(value: object) -> str:
+    """Write a difference of shares in percentage points, small ones with two digits: −0.09 points, +12.3 points."""
+    if not is_number(value):
+        return MISSING
+    return f"{_signed_points(value)} points"
+
+
+def points_span(interval: Sequence[float]) -> str:
+    """Write an interval of differences of shares: −0.12 … −0.06 points."""
+    return f"{' … '.join(map(_signed_points, interval))} points"
+
+
+def _signed_points(value: float) -> str:
+    if abs(value) >= 1 or abs(value) < LEAST_POINTS:
+        return signed(float(value))
+    return f"{'+' if value > 0 else ''}{number(float(value), 2)}"
 
 
 def improvement(

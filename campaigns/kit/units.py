@@ -45,6 +45,11 @@ UNITS = {
 }
 
 
+def is_share(unit: str) -> bool:
+    """Return whether values in this unit are parts of a whole."""
+    return unit in UNITS and UNITS[unit].dimension == "share"
+
+
 def convert(value: float, source: str, target: str) -> float:
     """Convert `value` between two symbols of one dimension. Raise UnknownUnit otherwise."""
     for symbol in (source, target):

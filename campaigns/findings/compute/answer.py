@@ -12,6 +12,7 @@ from campaigns.findings.compute.targets import targets_told
 from campaigns.findings.values import Answer, Cell, Cells, FactChange, InvalidRun, SummarisedCell
 from campaigns.kinds.base import Metric
 from campaigns.kit.histogram import needed
+from campaigns.kit.units import is_share
 from campaigns.models import Campaign, Run
 from campaigns.planning.roles import asked_of
 from campaigns.results.environment import Change, simulators_of
@@ -54,7 +55,7 @@ def answer(
             )
             for cell in judged
         ],
-        invalid=list(_invalid_runs(cells)),
+        invalid=[] if is_share(metric.unit) else list(_invalid_runs(cells)),
         same_content=content.same,
         other_content=content.other,
         targets=targets_told(campaign, stretches),

@@ -30,6 +30,7 @@ from campaigns.findings.compute.comparability import (
 from campaigns.findings.compute.compared_capacity import compare_carried
 from campaigns.findings.compute.differences import differences_of
 from campaigns.findings.compute.fidelity import is_exact
+from campaigns.findings.compute.points import in_points, judged_criteria, judged_runs
 from campaigns.findings.compute.sessions import in_parts
 from campaigns.findings.compute.statistics_input import criteria_of, runs_of_cell
 from campaigns.findings.values import (
@@ -41,7 +42,7 @@ from campaigns.findings.values import (
     Differs,
     Terms,
 )
-from campaigns.kit.units import UNITS, convert
+from campaigns.kit.units import UNITS, convert, is_share
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.between_campaigns import enough_sessions, over_cells
@@ -95,7 +96,7 @@ class Measured:
     @cached_property
     def cell_runs(self) -> dict[int, CellRuns]:
         """Return the input of a comparison by cell."""
-        return {key: runs_of_cell(runs) for key, runs in self.runs.items()}
+        return {key: runs_of_cell(judged_runs(self.unit, runs)) for key, runs in self.runs.items()}
 
     def mean(self, cell: Cell) -> float | None:
         """Return the mean of a cell, geometric where there is one."""
@@ -227,13 +228,13 @@ def _compared(
 ) -> Compared:
     made, left_out = pairs[:MOST_COMPARISONS], max(0, len(pairs) - MOST_COMPARISONS)
     measured = [measured_of(side, names.sides[0]) for side in names.sides]
-    criteria = _strictest(names.sides)
+    criteria = _strictest(names.sides, measured[0].unit)
     rows = _rows(names, measured, made, criteria, hardware=hardware)
     return Compared(
         names=names,
         measured=measured,
         criteria=criteria,
-        terms=_terms(measured[0], criteria),
+        terms=in_points(measured[0].unit, _terms(measured[0], criteria)),
         campaigns=[_campaign(*each) for each in zip(names.campaigns, names.sides, strict=True)],
         candidates=[_with_overall(each, measured, rows, criteria) for each in candidates],
         rows=rows,
@@ -268,10 +269,15 @@ def _campaign(name: str, side: Side) -> ComparedCampaign:
     )
 
 
-def _strictest(sides: Sequence[Side]) -> Criteria:
+def _strictest(sides: Sequence[Side], unit: str) -> Criteria:
     """Return the strictest criteria of all campaigns, so that verdicts do not depend on which is the baseline."""
     each = [
-        criteria_of(side.campaign, len(cells_of(side)), adaptive=side.adaptive) for side in sides
+        judged_criteria(
+            unit,
+            side.campaign,
+            criteria_of(side.campaign, len(cells_of(side)), adaptive=side.adaptive),
+        )
+        for side in sides
     ]
     return Criteria(
         alpha=min(one.alpha for one in each),
@@ -355,14 +361,16 @@ def _row(
     (base, one), (candidate, other) = pair.baseline, pair.candidate
     cell_runs = measured[base].cell_runs[one.cell], measured[candidate].cell_runs[other.cell]
     if not refused and not is_exact(measured[base].unit):
-        comparison = replace(comparison, verdict=_resolved(comparison.verdict, cell_runs, criteria))
+        unit = measured[base].unit
+        verdict = _resolved(comparison.verdict, cell_runs, criteria, rounded=not is_share(unit))
+        comparison = replace(comparison, verdict=verdict)
     return ComparedCells(
         side=candidate,
         name=pair.name,
         titles=(names.whole(base, one), names.whole(candidate, other)),
         baseline=one,
         candidate=other,
-        comparison=comparison,
+        comparison=in_points(measured[base].unit, comparison),
         means=(measured[base].mean(one), measured[candidate].mean(other)),
         sessions=(cell_runs[0].session_count, cell_runs[1].session_count),
         between=enough_sessions(*cell_runs),
@@ -372,9 +380,16 @@ def _row(
     )
 
 
-def _resolved(verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteria) -> Verdict:
-    """Withhold a verdict for which the values of one of two cells are too coarse; each has its own tool."""
-    steps = [share for cell in cell_runs for share in step_shares([cell.values])]
+def _resolved(
+    verdict: Verdict, cell_runs: Sequence[CellRuns], criteria: Criteria, *, rounded: bool
+) -> Verdict:
+    """Withhold a verdict for which the values of one of two cells are too coarse; each has its own tool.
+
+    rounded: the values are as they were written, so that their digits tell how coarse they are.
+    """
+    steps = [share for cell in cell_runs if rounded for share in step_shares([cell.values])] or [
+        0.0
+    ]
     identical = all(len(set(cell.values)) == 1 < len(cell.values) for cell in cell_runs)
     return within_resolution(verdict, max(steps), criteria, identical=identical)
 
@@ -397,7 +412,7 @@ def _with_overall(
         in_blocks=(base.in_blocks, other.in_blocks),
         criteria=criteria,
     )
-    return structs.replace(candidate, over=over)
+    return structs.replace(candidate, over=in_points(base.unit, over))
 
 
 def _hash(

@@ -34,6 +34,7 @@ from campaigns.findings.compute.matrix import matrix
 from campaigns.findings.compute.outlook import outlook
 from campaigns.findings.compute.pairs import compare
 from campaigns.findings.compute.phases import phases
+from campaigns.findings.compute.points import in_points, judged_criteria, judged_runs
 from campaigns.findings.compute.scalability import scalability
 from campaigns.findings.compute.sensitivity import NAME as SENSITIVITY
 from campaigns.findings.compute.sensitivity import leave_out
@@ -163,9 +164,11 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     for name, metric in metrics.items():
         again = partial(summarise_cells, campaign, metric, runs[name], criteria)
         _cells(parts, name, (lambda: cells) if metric is primary else again)
-    pairs = compare(campaign, primary, mine, criteria)
-    calibrated = calibration(campaign, pairs, criteria)
-    levels = levels_of(campaign, primary, mine, criteria)
+    unit = primary.unit
+    judged, judging = judged_runs(unit, mine), judged_criteria(unit, campaign, criteria)
+    pairs = compare(campaign, primary, judged, judging)
+    calibrated = calibration(campaign, pairs, judging)
+    levels = levels_of(campaign, primary, judged, judging)
     conditions = Conditions(campaign, criterion_of(campaign.criterion), runs, criteria)
     parts.add("capacity", lambda: capacity(campaign, conditions))
     ahead = outlook(campaign, mine, levels, pairs, criteria.alpha, capacity=results.get("capacity"))
@@ -187,22 +190,25 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
         "outlook": ahead,
         "sessions": sessions,
     }
-    results |= {name: result for name, result in core.items() if result is not None}
+    results |= {
+        name: in_points(unit, result) for name, result in core.items() if result is not None
+    }
     if levels is not None:
-        parts.add("within_blocks", lambda: changes_in_blocks(levels, mine))
+        parts.add("within_blocks", lambda: in_points(unit, changes_in_blocks(levels, judged)))
     by_metric = {name: results.get(f"cells:{name}", cells) for name in metrics}
     carried = results.get("capacity")
     parts.add("thresholds", lambda: thresholds(conditions, by_metric, carried))
     parts.add("binding", lambda: binding(campaign, mine, criteria.alpha))
-    parts.add("curves", lambda: curves(campaign, primary, mine, criteria))
-    parts.add("matrix", lambda: matrix(campaign, primary, mine, criteria))
+    parts.add("curves", lambda: in_points(unit, curves(campaign, primary, judged, judging)))
+    parts.add("matrix", lambda: in_points(unit, matrix(campaign, primary, judged, judging)))
     parts.add(
-        "with_excluded", lambda: with_excluded(campaign, primary, mine, criteria, (levels, pairs))
+        "with_excluded",
+        lambda: in_points(unit, with_excluded(campaign, primary, judged, judging, (levels, pairs))),
     )
     _spread(parts, campaign, metrics, runs, criteria)
     document = _document(campaign, read)
     hashed = data_hash(**document)
-    parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, mine, criteria, hashed))
+    parts.add(SENSITIVITY, lambda: _sensitivity(campaign, primary, judged, judging, hashed))
     if parts.failed:
         results[Finding.FAILED_PARTS] = FailedParts(parts.failed)
     return {name: stored(result) for name, result in results.items()}, document

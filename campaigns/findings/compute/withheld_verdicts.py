@@ -12,6 +12,7 @@ import numpy as np
 from campaigns.findings.compute.fidelity import is_exact
 from campaigns.findings.values import OrderDrift
 from campaigns.kinds.base import Metric
+from campaigns.kit.units import is_share
 from campaigns.models import Campaign
 from campaigns.results.values import ObservedRun
 from campaigns.stats.compared import Comparison, Comparisons, Pairs
@@ -59,7 +60,7 @@ class Reserve:
         self.steps = [0.0] * len(runs)
         self.exact = is_exact(metric.unit)
         self.still = [len(each) > 1 and len({run.value for run in each}) == 1 for each in made]
-        if not self.exact:
+        if not self.exact and not is_share(metric.unit):
             self.steps = step_shares([[run.value or 0.0 for run in each] for each in made])
         blocked = campaign.order == Campaign.Order.BLOCKED and len(runs) > 1
         every = [run for each in made for run in each]

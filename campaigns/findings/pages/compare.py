@@ -23,9 +23,9 @@ from campaigns.findings.pages.compare_plot import compare_plot
 from campaigns.findings.pages.compare_tables import carried_tables, environment_of, tables_of
 from campaigns.findings.pages.demand import DemandTable, demand_table
 from campaigns.findings.wording.compare import answer_of
+from campaigns.findings.wording.verdicts import margin_in_words, size_in_words
 from campaigns.kit.downloads import lines_of
 from campaigns.kit.moment import one_moment
-from campaigns.kit.numbers import plain_percent
 from campaigns.kit.pages.forms import selector
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
@@ -112,8 +112,8 @@ def context(
         "tables": tables_of(compared),
         "environment": environment_of(compared),
         "demand": demand_of(shown["chosen"], address),
-        "delta": plain_percent(compared.terms.delta_pct),
-        "margin": plain_percent(compared.terms.margin_pct),
+        "delta": size_in_words(compared.terms, compared.terms.delta_pct),
+        "margin": margin_in_words(compared.terms),
         "with_hardware": address.with_hardware
         if OTHER_HARDWARE
         in (

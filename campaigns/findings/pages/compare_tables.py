@@ -29,9 +29,9 @@ from campaigns.findings.wording.compared_capacity import (
     words_of,
 )
 from campaigns.findings.wording.remarks import verdict_remarks
-from campaigns.findings.wording.verdicts import Display
+from campaigns.findings.wording.verdicts import Display, change_briefly, span_briefly
 from campaigns.kit import numbers
-from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value
+from campaigns.kit.numbers import MISSING, amount, p_value
 
 MOST_LISTED = 12
 """The most cells without a counterpart that are listed; further ones are counted."""
@@ -244,8 +244,8 @@ def _of_candidate(
         only_here=_listed(candidate.only_here),
         only_there=_listed(candidate.only_there),
         names=names,
-        total=_total(candidate, scale),
-        sample=change_span(sample) if sample else "",
+        total=_total(compared, candidate, scale),
+        sample=span_briefly(compared.terms, sample) if sample else "",
         scale=_ends(scale, lines),
     )
 
@@ -265,8 +265,8 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
             for each in runs
         ),
         means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
-        change=change(verdict.pct_change, verdict.ci_pct),
-        interval=interval_text(verdict),
+        change=change_briefly(compared.terms, verdict.pct_change, verdict.ci_pct),
+        interval=interval_text(compared.terms, verdict),
         forest=forest_of(verdict, scale),
         tone=label.tone,
         p_holm=p_value(verdict.p_adjusted),
@@ -284,7 +284,7 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
     )
 
 
-def _total(candidate: ComparedCandidate, scale: strips.Scale) -> Line | None:
+def _total(compared: Compared, candidate: ComparedCandidate, scale: strips.Scale) -> Line | None:
     over = candidate.over
     if over is None:
         return None
@@ -292,8 +292,10 @@ def _total(candidate: ComparedCandidate, scale: strips.Scale) -> Line | None:
         name=f"all {over.cells} cells, geometric",
         runs="",
         means=("", ""),
-        change=change(over.geometric_pct, over.ci_pct),
-        interval=change_span(over.ci_pct, over.geometric_pct) if over.ci_pct else MISSING,
+        change=change_briefly(compared.terms, over.geometric_pct, over.ci_pct),
+        interval=span_briefly(compared.terms, over.ci_pct, over.geometric_pct)
+        if over.ci_pct
+        else MISSING,
         forest=strips.forest(over.geometric_pct, over.ci_pct, scale),
         tone="thin",
         p_holm="",

@@ -28,9 +28,15 @@ from campaigns.findings.wording.remarks import (
     verdict_remarks,
 )
 from campaigns.findings.wording.targets import also_differs
-from campaigns.findings.wording.verdicts import Display, label_of, row_advice
+from campaigns.findings.wording.verdicts import (
+    Display,
+    change_briefly,
+    label_of,
+    row_advice,
+    span_briefly,
+)
 from campaigns.kit.charts.labels import LevelLabels
-from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value
+from campaigns.kit.numbers import MISSING, amount, p_value
 from campaigns.stats.cell_summary import CellSummary
 
 GROUP = "levels-"
@@ -165,8 +171,10 @@ def level_tables(
             PairLine(
                 baseline=names[each.baseline],
                 candidate=names[each.candidate],
-                change=change(each.pct_change, each.ci_pct),
-                interval=change_span(each.ci_pct, each.pct_change) if each.ci_pct else MISSING,
+                change=change_briefly(levels, each.pct_change, each.ci_pct),
+                interval=span_briefly(levels, each.ci_pct, each.pct_change)
+                if each.ci_pct
+                else MISSING,
                 p_adjusted=p_value(each.p_adjusted),
                 display=label_of(levels, each.word),
             )
@@ -210,7 +218,7 @@ def _group(
             )
             for row in group.comparisons
         ),
-        costs=_costs(best, names, summaries, levels.unit) if best else (),
+        costs=_costs(levels, best, names, summaries) if best else (),
         recommended=tuple(within_rows(best, names)) if best else (),
         knee=tuple(knee_rows(group.knee, group.values)) if group.knee else (),
     )
@@ -228,13 +236,13 @@ def _step(
     return StepLine(
         baseline=names[row.baseline],
         candidate=names[row.candidate],
-        change=change(verdict.pct_change, verdict.ci_pct),
-        interval=interval_text(verdict),
+        change=change_briefly(levels, verdict.pct_change, verdict.ci_pct),
+        interval=interval_text(levels, verdict),
         forest=forest_of(verdict, scale),
         tone=display.tone,
         p_adjusted=p_value(verdict.p_adjusted),
         p_ranks=p_value(comparison.ranks.p if comparison.ranks else None),
-        alone=change_span(other.ci_pct) if other else MISSING,
+        alone=span_briefly(levels, other.ci_pct) if other else MISSING,
         display=display,
         advice=row_advice(levels, row),
         confirmation=confirmation_text(row.confirmation),
@@ -244,14 +252,17 @@ def _step(
 
 
 def _costs(
-    best: Best, names: Mapping[int, str], summaries: Mapping[int, CellSummary], unit: str
+    levels: LevelsFinding,
+    best: Best,
+    names: Mapping[int, str],
+    summaries: Mapping[int, CellSummary],
 ) -> tuple[CostLine, ...]:
     return tuple(
         CostLine(
             level=names[cell],
-            mean=amount(summaries[cell].gmean or summaries[cell].mean, unit),
-            cost=cost_text(best, cell),
-            upper=change(upper),
+            mean=amount(summaries[cell].gmean or summaries[cell].mean, levels.unit),
+            cost=cost_text(levels, best, cell),
+            upper=change_briefly(levels, upper),
             best=cell == best.seen,
             possibly=cell in best.possibly,
         )

@@ -18,6 +18,7 @@ from campaigns.findings.values import (
     Pairs,
     Stratum,
     TargetsTold,
+    Terms,
     WithExcluded,
 )
 from campaigns.findings.wording.cells import cell_notes
@@ -31,11 +32,13 @@ from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import (
     NO_VERDICT_YET,
     Display,
+    change_briefly,
     label_of,
+    span_briefly,
     stratum_advice,
 )
 from campaigns.kit.charts.labels import LevelLabels, level_text
-from campaigns.kit.numbers import MISSING, amount, change, change_span, p_value, share
+from campaigns.kit.numbers import MISSING, amount, p_value, share
 from campaigns.results.phrases import span
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.verdict import Verdict
@@ -245,10 +248,10 @@ def _stratum_line(
         baseline_sd=_deviation(comparison.sd_baseline, unit),
         candidate=amount(comparison.mean_candidate, unit),
         candidate_sd=_deviation(comparison.sd_candidate, unit),
-        change=change(verdict.pct_change, verdict.ci_pct),
+        change=change_briefly(pairs, verdict.pct_change, verdict.ci_pct),
         forest=forest_of(verdict, scale),
         tone=display.tone,
-        interval=interval_text(verdict),
+        interval=interval_text(pairs, verdict),
         p_holm=p_value(verdict.p_adjusted),
         p_wilcoxon=p_value(comparison.wilcoxon_p),
         display=display,
@@ -266,9 +269,9 @@ def forest_of(verdict: Verdict, scale: strips.Scale) -> strips.Forest | None:
     return strips.forest(verdict.pct_change, verdict.ci_pct, scale)
 
 
-def interval_text(shown: Verdict | BriefVerdict) -> str:
+def interval_text(terms: Terms, shown: Verdict | BriefVerdict) -> str:
     """Write the interval of a change, on the scale of the change."""
-    return change_span(shown.ci_pct, shown.pct_change) if shown.ci_pct else MISSING
+    return span_briefly(terms, shown.ci_pct, shown.pct_change) if shown.ci_pct else MISSING
 
 
 def _deviation(deviation: float | None, unit: str) -> str:
@@ -305,7 +308,7 @@ def _name(row: ExclusionRow, labels: LevelLabels) -> str:
 
 def _side(shown: BriefVerdict, judged: LevelsFinding | Pairs) -> ExcludedSide:
     return ExcludedSide(
-        change=change(shown.pct_change, shown.ci_pct),
-        interval=interval_text(shown),
+        change=change_briefly(judged, shown.pct_change, shown.ci_pct),
+        interval=interval_text(judged, shown),
         display=label_of(judged, shown.word),
     )

@@ -63,6 +63,7 @@ from campaigns.findings.wording.verdicts import (
 )
 from campaigns.kit.charts.labels import contrast_label, inside
 from campaigns.kit.numbers import amount, change, counted, grouped, number, share
+from campaigns.kit.units import is_share
 from campaigns.stats.capacity import Held
 from campaigns.stats.criteria import MOST_CELLS
 
@@ -266,7 +267,7 @@ def _of_cells(answer: Answer) -> AnswerText:
         return AnswerText("No setting can be called best: too much failed in every cell.", "fail")
     if not known:
         return AnswerText("No cell has a value that can be averaged.", "thin")
-    valid = [cell for cell in known if not _is_invalid(cell)]
+    valid = [cell for cell in known if not _is_invalid(answer, cell)]
     if not valid:
         return _of_invalid(answer, known)
     names = names_of(answer.cells)
@@ -332,12 +333,16 @@ def _of_each(answer: Answer, cells: Sequence[SummarisedCell]) -> str:
 def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
     """Return why no setting is ranked, and between which values they lie."""
     total, few = len(answer.cells), _few(answer)
-    lost = [cell for cell in answer.cells if cell.summary.n_ok >= FEWEST_RUNS and why_unknown(cell)]
+    lost = [
+        cell
+        for cell in answer.cells
+        if cell.summary.n_ok >= FEWEST_RUNS and why_unknown(cell, answer.unit)
+    ]
     if answer.cancelled:
         why = "the campaign was cancelled before its stop rule was met"
     elif lost:
         name = names_of(answer.cells)[lost[0].cell]
-        why = f"{name} cannot be judged ({why_unknown(lost[0])})"
+        why = f"{name} cannot be judged ({why_unknown(lost[0], answer.unit)})"
     elif few:
         have = "has" if few == 1 else "have"
         why = f"{few} of {total} {_cells(answer)} {have} {_too_few_runs(answer)}"
@@ -351,9 +356,9 @@ def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
     return f"No setting is ranked: {why}. {answer.label} is {' to '.join(ends)}{how}."
 
 
-def _is_invalid(cell: SummarisedCell) -> bool:
-    """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio."""
-    return any(flag in cell.summary.flags for flag in NO_LOG)
+def _is_invalid(answer: Answer, cell: SummarisedCell) -> bool:
+    """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio. A share needs none."""
+    return not is_share(answer.unit) and any(flag in cell.summary.flags for flag in NO_LOG)
 
 
 def _value(answer: Answer, cell: SummarisedCell) -> str:
@@ -430,7 +435,7 @@ def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
     total = sum(summary.n_total + summary.n_lost for summary in summaries)
     saturated = sum(summary.n_saturated for summary in summaries)
     timed_out = sum(summary.n_censored for summary in summaries)
-    if invalid := sum(_is_invalid(cell) for cell in answer.cells):
+    if invalid := sum(_is_invalid(answer, cell) for cell in answer.cells):
         return _of_invalid_runs(answer, invalid)
     if timed_out and _has_values(answer):
         cells_have, are = ("its cell has", "is") if timed_out == 1 else ("their cells have", "are")

@@ -10,8 +10,9 @@ from campaigns.findings.values import Best, LevelsFinding, SummarisedCell
 from campaigns.findings.wording.answer_text import capitalised
 from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG
 from campaigns.findings.wording.drift import meanwhile
-from campaigns.findings.wording.verdicts import comparative, cost_text, superlative
-from campaigns.kit.numbers import counted, is_number, plain_percent
+from campaigns.findings.wording.verdicts import comparative, cost_text, size_in_words, superlative
+from campaigns.kit.numbers import counted, is_number
+from campaigns.kit.units import is_share
 from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
 
@@ -48,7 +49,7 @@ class Ranked:
             return f"{self._of_those(best, text)}{self._costs(best, best.winner)}"
         others = [cell for cell in best.cells if cell not in best.possibly]
         if best.alike:
-            margin = plain_percent(self.levels.margin_pct)
+            margin = size_in_words(self.levels, self.levels.margin_pct)
             text = f"{self.factor}{self._some(best.possibly, 'and')} are equivalent within {margin}"
         elif others:
             text = f"{self.factor}{self._some(best.possibly, 'or')} may be the {most}"
@@ -95,7 +96,7 @@ class Ranked:
     def _unknown(self, cells: Sequence[int]) -> str:
         first = cells[0]
         more = f", nor {counted(len(cells) - 1, 'other')}" if len(cells) > 1 else ""
-        return f"{self.name(first)} cannot be judged{more} ({why_unknown(self.cells[first])})"
+        return f"{self.name(first)} cannot be judged{more} ({why_unknown(self.cells[first], self.levels.unit)})"
 
     def _some(self, cells: Sequence[int], joined: str) -> str:
         names = [self.name(cell) for cell in cells[:MOST_NAMED]]
@@ -105,11 +106,11 @@ class Ranked:
         return f" {joined} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def why_unknown(cell: SummarisedCell) -> str:
+def why_unknown(cell: SummarisedCell, unit: str) -> str:
     """Return why nothing can be said of a cell; empty where nothing is in the way."""
     summary = cell.summary
     runs = summary.n_ok + summary.n_failed + summary.n_lost
-    if any(flag in NO_LOG for flag in summary.flags):
+    if not is_share(unit) and any(flag in NO_LOG for flag in summary.flags):
         return "a value is zero or below"
     if runs and summary.n_lost / runs > LOST_LIMIT:
         were = "was" if summary.n_lost == 1 else "were"

@@ -24,11 +24,13 @@ from campaigns.findings.wording.targets import differing_text
 from campaigns.findings.wording.verdicts import (
     Display,
     advice_of,
+    change_briefly,
     change_in_words,
     label_of,
+    smaller_side,
     span_in_words,
 )
-from campaigns.kit.numbers import change, counted
+from campaigns.kit.numbers import counted
 from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS
 
 MOST_FACTS = 4
@@ -125,8 +127,9 @@ def _of_candidate(compared: CampaignComparison, candidate: ComparedCandidate) ->
         return f"{name} vs. {baseline}, {len(rows)} cells: {counts}."
     return (
         f"{name} vs. {baseline}: {_change(compared, over.geometric_pct, over.ci_pct)}, geometric "
-        f"mean over {counted(over.cells, 'cell')}, from {change(over.low_pct)} to "
-        f"{change(over.high_pct)}; {counts}."
+        f"mean over {counted(over.cells, 'cell')}, from "
+        f"{change_briefly(compared.terms, over.low_pct)} to "
+        f"{change_briefly(compared.terms, over.high_pct)}; {counts}."
     )
 
 
@@ -165,7 +168,9 @@ def _of_row(compared: CampaignComparison, row: ComparedCells, baseline: str, can
     verdict, word = row.comparison.verdict, label_of_row(compared, row).word
     if verdict.pct_change is None:
         return f"{candidate} vs. {baseline}: {word}."
-    return f"{candidate} vs. {baseline}: {word}, {_change(compared, verdict.pct_change, verdict.ci_pct)}."
+    changed = _change(compared, verdict.pct_change, verdict.ci_pct)
+    small = smaller_side(compared.terms, verdict.word, *row.means)
+    return f"{candidate} vs. {baseline}: {word}, {changed}{small}."
 
 
 def _not_comparable(candidate: str, baseline: str, refused: Sequence[Differs]) -> str:

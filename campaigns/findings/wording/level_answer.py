@@ -27,6 +27,8 @@ from campaigns.findings.wording.verdicts import (
     change_in_words,
     label_of,
     row_advice,
+    size_in_words,
+    smaller_side,
     superlative,
     with_interval,
 )
@@ -38,12 +40,13 @@ from campaigns.kit.numbers import (
     counted,
     in_times,
     number,
-    plain_percent,
+    points,
     ratio_of,
     share,
     times,
     without_sign,
 )
+from campaigns.kit.units import is_share
 from campaigns.stats.verdict import Word
 
 
@@ -140,7 +143,7 @@ class _Writer:
         """Return the first setting that is shown to be nearly as good as the best, whichever that is."""
         if best.unknown:
             return ""
-        delta = plain_percent(self.levels.delta_pct)
+        delta = size_in_words(self.levels, self.levels.delta_pct)
         rows = zip(best.cells, best.upper_pct, strict=True)
         cell = next((cell for cell, upper in rows if upper <= self.levels.delta_pct), None)
         if cell is None:
@@ -204,6 +207,9 @@ class _Writer:
             return Fact(label, value, f"the {superlative(self.levels)}")
         if cell == best.seen:
             return Fact(label, value, f"may be the {superlative(self.levels)}")
+        if is_share(self.levels.unit):
+            shown = points(cost if self.levels.lower_is_better else -cost)
+            return Fact(label, shown, f"{value}; up to {points(upper).lstrip('+')} (95 %)")
         most = without_sign(upper)
         if in_times(cost, upper):
             most = f"{times(ratio_of(upper))} times"
@@ -242,6 +248,8 @@ class _Writer:
         changed = ""
         if verdict.pct_change is not None:
             changed = f", {with_interval(self.levels, verdict.pct_change, verdict.ci_pct)}"
+            means = (centre_of(self.by_cell[cell]) for cell in (row.baseline, row.candidate))
+            changed += smaller_side(self.levels, verdict.word, *means)
         text = f"{pair}: {label.word}{changed}. {row_advice(self.levels, row)}".strip()
         return Statement(label.tone, f"{self._lead(group)}{text}")
 

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from campaigns.findings.values import Best, Knee, LevelGroup, LevelsFinding
-from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.numbers import bracketed, change, counted, number, share, without_sign
+from campaigns.findings.values import Best, Knee, LevelGroup, LevelsFinding, Terms
+from campaigns.findings.wording.verdicts import change_briefly, label_of
+from campaigns.kit.numbers import bracketed, counted, number, share, without_sign
 from campaigns.stats.compared import Model
 
 Rows = Sequence[tuple[str, str]]
@@ -74,12 +74,12 @@ def within_rows(best: Best, names: Mapping[int, str]) -> Rows:
     ]
 
 
-def cost_text(best: Best, cell: int) -> str:
+def cost_text(terms: Terms, best: Best, cell: int) -> str:
     """Return how much slower or lower than the best measured setting a cell is."""
     if cell == best.seen:
         return "best mean"
     place = best.cells.index(cell)
-    return change(best.cost_pct[place], best.upper_pct[place : place + 1])
+    return change_briefly(terms, best.cost_pct[place], best.upper_pct[place : place + 1])
 
 
 def knee_rows(knee: Knee, levels: Sequence[float]) -> Rows:

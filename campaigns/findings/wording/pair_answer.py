@@ -9,11 +9,13 @@ from campaigns.findings.wording.verdicts import (
     change_in_words,
     comparative,
     label_of,
+    smaller_side,
     stratum_advice,
     with_interval,
 )
 from campaigns.kit.charts.labels import level_text, short_labels
 from campaigns.kit.numbers import change
+from campaigns.kit.units import is_share
 from campaigns.stats.verdict import Word
 
 AS_PUBLISHED = "as published elsewhere"
@@ -80,6 +82,8 @@ def _changes(pairs: Pairs) -> list[Fact]:
 
 def _readings(pairs: Pairs, overall: OverStrata) -> list[Fact]:
     """Return the change over all strata, by four means: “19.5 % faster” alone is ambiguous."""
+    if is_share(pairs.unit):
+        return [fact_of(pairs, "mean difference", overall.geometric_pct, overall.geometric_ci)]
     sample = ", rows as a sample" if overall.heterogeneous else ""
     if overall.confirmation.between:
         sample = f", between {overall.confirmation.sessions} sessions"
@@ -105,9 +109,11 @@ def _one_stratum(pairs: Pairs) -> str:
     word = label_of(pairs, verdict.word).word
     candidate, baseline = _sides(pairs)
     if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
+        means = stratum.comparison.mean_baseline, stratum.comparison.mean_candidate
+        small = smaller_side(pairs, verdict.word, *means)
         return (
             f"{candidate} {comparative(pairs, verdict.word)} than {baseline}: "
-            f"{with_interval(pairs, verdict.pct_change, verdict.ci_pct)}."
+            f"{with_interval(pairs, verdict.pct_change, verdict.ci_pct)}{small}."
         )
     if verdict.word == Word.EQUIVALENT:
         return f"{candidate} and {baseline} are {word}."
@@ -139,7 +145,8 @@ def _mean_over(pairs: Pairs) -> str:
     if not overall or not overall.geometric_ci:
         return ""
     mean = with_interval(pairs, overall.geometric_pct, overall.geometric_ci)
-    return f"{mean}, geometric mean over {overall.strata}; "
+    kind = "mean" if is_share(pairs.unit) else "geometric mean"
+    return f"{mean}, {kind} over {overall.strata}; "
 
 
 def _by_word(pairs: Pairs) -> dict[Word, list[Stratum]]:

@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 from campaigns.findings.values import LevelRow, LevelsFinding, Pairs, Primary, Stratum, Terms
 from campaigns.findings.wording.drift import holds_meanwhile
+from campaigns.kit import numbers
 from campaigns.kit.numbers import (
     change_span,
     counted,
     in_times,
     number,
     percent,
+    plain,
     plain_percent,
+    points,
+    points_span,
     ratio_of,
     share,
     times,
 )
-from campaigns.kit.units import UNITS
+from campaigns.kit.units import UNITS, is_share
 from campaigns.stats.compared import Model
 from campaigns.stats.verdict import Verdict, Word
 
@@ -66,6 +70,10 @@ NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
 """How words of verdicts begin that a side has; others are what it is: faster, larger."""
 MOST_PERCENT = 100
 """A cost from here on is said as a factor."""
+LEAST_MARGIN = 1e-6
+"""Points; a smaller margin of a share stands for none."""
+NOTHING = 1e-12
+"""A smaller share is rounding."""
 MOST_PRACTICAL = 100
 """A larger number of further runs is not recommended."""
 ALARMS = (Word.BETTER, Word.WORSE)
@@ -89,7 +97,10 @@ def label_of(terms: Terms, word: Word) -> Display:
         return MEASURE_OTHERWISE
     if word == Word.EQUIVALENT:
         return Display(
-            f"equivalent within {plain_percent(terms.margin_pct)}", "equal", "approx", "solid"
+            f"equivalent within {size_in_words(terms, terms.margin_pct)}",
+            "equal",
+            "approx",
+            "solid",
         )
     if word in _PLAIN:
         return _PLAIN[word]
@@ -107,6 +118,8 @@ def change_in_words(
     terms: Terms, change: float | None, interval: Sequence[float] | None = None
 ) -> str:
     """Write a change: −20.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: “10 times as fast”, “3.1 times the throughput”."""
+    if change is not None and is_share(terms.unit):
+        return points(change)
     if change is None or not in_times(change, *(interval or ())):
         return percent(change)
     ratio = ratio_of(change)
@@ -116,6 +129,8 @@ def change_in_words(
 
 def span_in_words(terms: Terms, interval: Sequence[float], change: float | None) -> str:
     """Write the interval of a change, as the change itself is written: −24.0 … −16.0 %, 8.3 … 12 times."""
+    if is_share(terms.unit):
+        return points_span(interval)
     if change is None or not in_times(change, *interval):
         return change_span(interval)
     bounds = [ratio_of(bound) for bound in interval]
@@ -134,8 +149,67 @@ def with_interval(terms: Terms, change: float | None, interval: Sequence[float] 
 
 def improvement_text(terms: Terms, improvement: float) -> str:
     """Write an improvement, which is positive where it is better, in whole percent: +24 %, −12 %; beyond as a factor: 20 times as fast."""
+    if is_share(terms.unit):
+        return points(improvement)
     changed = -improvement if terms.lower_is_better else improvement
     return change_in_words(terms, changed) if in_times(changed) else percent(improvement, 0)
+
+
+def change_briefly(
+    terms: Terms, change: float | None, interval: Sequence[float] | None = None
+) -> str:
+    """Write a change as a table does: −20.0 %, 0.098 times; of a share in points."""
+    if change is not None and is_share(terms.unit):
+        return points(change)
+    return numbers.change(change, interval)
+
+
+def span_briefly(terms: Terms, interval: Sequence[float], change: float | None = None) -> str:
+    """Write the interval of a change as a table does."""
+    return points_span(interval) if is_share(terms.unit) else change_span(interval, change)
+
+
+def size_in_words(terms: Terms, percentage: float) -> str:
+    """Write a margin or a smallest effect: 2 %; of a share 0.05 points."""
+    return f"{plain(percentage)} points" if is_share(terms.unit) else plain_percent(percentage)
+
+
+def margin_in_words(terms: Terms) -> str:
+    """Return within what sides are called equivalent: of a share within a stated margin only."""
+    if is_share(terms.unit) and terms.margin_pct < LEAST_MARGIN:
+        return "equivalence not judged: no margin in points is stated"
+    return f"equivalent within {size_in_words(terms, terms.margin_pct)}"
+
+
+def smaller_side(terms: Terms, word: Word, baseline: float | None, candidate: float | None) -> str:
+    """Write what a change of a share means to its smaller side, as “, 10 times the failures”; empty where no change is shown.
+
+    baseline, candidate: the means, in the unit of the metric.
+    """
+    if not is_share(terms.unit) or word not in ALARMS or baseline is None or candidate is None:
+        return ""
+    before, after = (each * UNITS[terms.unit].factor for each in (baseline, candidate))
+    noun = _noun_of_small(terms.metric, large=before + after > 1)
+    if before + after > 1:
+        before, after = 1 - before, 1 - after
+    if min(before, after) < 0 or before == after:
+        return ""
+    if min(before, after) < NOTHING:
+        first, last = (share(each) if each >= NOTHING else "none" for each in (before, after))
+        return f", {noun + ' ' if noun else ''}from {first} to {last}"
+    return f", {times(after / before)} times {noun or 'as high'}"
+
+
+def _noun_of_small(metric: str, *, large: bool) -> str:
+    """Return what the smaller side of a share counts."""
+    name = metric.lower()
+    if not large:
+        return "the failures" if any(sign in name for sign in ("fail", "error")) else ""
+    if "hit" in name:
+        return "the misses"
+    if any(sign in name for sign in ("avail", "success", "served", "passed", "ok")):
+        return "the failures"
+    return "what is missing to 100 %"
 
 
 def _factor_words(terms: Terms, *, more: bool) -> tuple[str, str]:
@@ -176,8 +250,13 @@ def comparative(terms: Terms, word: Word, *, many: bool = False) -> str:
 def cost_text(terms: Terms, cost_pct: float) -> str:
     """Return how much worse a setting is than the best: “is 18 % slower”, “takes 2.7 times as long”."""
     worse = label_of(terms, Word.WORSE).word
+    if is_share(terms.unit):
+        return f"is {points(cost_pct).lstrip('+')} {'higher' if terms.lower_is_better else 'lower'}"
     if not terms.lower_is_better:
-        return f"is {number(100 * cost_pct / (100 + cost_pct))} % lower"
+        loss = -100 * cost_pct / (100 + cost_pct)
+        if in_times(loss):
+            return f"is lower by a factor of {times(ratio_of(cost_pct))}"
+        return f"is {number(-loss)} % lower"
     if cost_pct >= MOST_PERCENT:
         verb, what = ("takes", "long") if worse == "slower" else ("has", "much")
         return f"{verb} {number(1 + cost_pct / 100, 2)} times as {what}"
@@ -224,7 +303,7 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
     """
     if terms.same_setting:
         return "Both labels are one setting." if verdict.word in ALARMS else ""
-    delta, confidence = plain_percent(terms.delta_pct), share(1 - terms.alpha)
+    delta, confidence = size_in_words(terms, terms.delta_pct), share(1 - terms.alpha)
     match verdict.word:
         case Word.NOT_COMPARABLE if verdict.reason == "other_hardware":
             return (

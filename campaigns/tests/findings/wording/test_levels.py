@@ -121,7 +121,7 @@ def test_the_first_setting_within_shares_of_the_best():
 def test_what_a_setting_costs_against_the_best(cell, text):
     best = best_of([1, 2, 3], 2, [20.0, 0.0, 1.0], cost_pct=[14.29, 0.0, 0.02])
 
-    assert cost_text(best, cell) == text
+    assert cost_text(levels_of(), best, cell) == text
 
 
 def test_a_knee_by_each_method_with_its_uncertainty():
