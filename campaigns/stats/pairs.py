@@ -63,7 +63,8 @@ class Stratum:
 def refusal(stratum: Stratum, criteria: Criteria) -> Verdict | None:
     """Return why the stratum may not be judged: the first rule that applies, or None.
 
-    The share of failed runs of a paired stratum is that of the pairs which they left incomplete.
+    The share of failed runs of a paired stratum is that of the pairs which they left incomplete; one pair may be
+    enough, since what is left is better than a side of which a run is missing because of it.
     """
     return (
         _not_comparable(stratum)
@@ -138,7 +139,7 @@ def _incomplete(stratum: Stratum, criteria: Criteria) -> Verdict | None:
             Word.TOO_MANY_FAILURES,
             "failed_runs",
             stratum.incomplete_by_failure,
-            criteria.incomplete_limit,
+            min(criteria.incomplete_limit, criteria.failed_limit),
         ),
         (Word.NOT_ENOUGH_DATA, "lost_runs", stratum.incomplete_by_loss, criteria.lost_limit),
     )

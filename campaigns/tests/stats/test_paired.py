@@ -246,13 +246,17 @@ def test_no_number_is_made_of_survivors():
     assert comparison.geo_pct_change is None
 
 
-def test_a_fifth_of_the_pairs_may_fail_and_is_told():
-    comparison = compared(
-        stratum_of([10.0, 11.0, 12.0, 13.0], [5.0, 5.4, 6.1, 6.6], incomplete_by_failure=1)
-    )
+def test_one_failed_pair_of_twenty_is_told_and_one_of_five_is_too_many():
+    baseline = [10.0, 11.0, 12.0, 13.0] * 5
+    candidate = [5.0, 5.4, 6.1, 6.6] * 5
 
-    assert comparison.verdict.word == "better"
-    assert comparison.flags == ("incomplete_pairs",)
+    of_twenty = compared(stratum_of(baseline[:19], candidate[:19], incomplete_by_failure=1))
+    of_five = compared(stratum_of(baseline[:4], candidate[:4], incomplete_by_failure=1))
+
+    assert of_twenty.verdict.word == "better"
+    assert of_twenty.flags == ("incomplete_pairs",)
+    assert (of_five.verdict.word, of_five.verdict.reason) == ("too_many_failures", "failed_runs")
+    assert of_five.geo_pct_change is None
 
 
 def test_lost_runs_keep_the_numbers_and_take_the_word():
