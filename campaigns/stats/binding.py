@@ -247,6 +247,8 @@ class Limits:
     """OOM kills of programs that are in no group; fewer are events. One in a group is enough. [own]"""
     io_full: Share = 0.20
     """PSI `full`, wherever the disk is. ANSWER.md 4."""
+    io_some: Share = 0.50
+    """PSI `some` while the CPU is full: `full` is 0 as long as anybody computes. [own]"""
     disk_full: Share = 0.10
     """PSI `full`, and a disk is busy. [own]"""
     disk_some: Share = 0.30
@@ -257,6 +259,8 @@ class Limits:
     """io_ticks; never alone, since an SSD answers many requests at once. [own]"""
     disk_works: Share = 0.50
     """io_ticks of the disk that all wait for; where no disk has so much, they wait for other storage. [own]"""
+    disk_rests: Share = 0.20
+    """io_ticks of the busiest disk, from which on it may be what a writer of logs waits for, and not storage elsewhere. [own]"""
     network: Share = 0.80
     """Of the card's speed, one way. [own]"""
     retransmits: Share = 0.01

@@ -64,6 +64,12 @@ class Cpu:
         ]
         """What was observed of the processor, judged."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the CPU binds for most of the window."""
+        state = self.all_cores
+        return state is not None and state.state == State.BINDS and not state.is_partly
+
     def _cores(self) -> int | None:
         cores = self.window.observed.facts.get("cores")
         if isinstance(cores, int | float) and cores >= 1:
@@ -380,67 +386,80 @@ class Memory:
         return judged(state, [*indicators, *kills], informs)
 
 
-def storage(window: Window, memory: Memory) -> Iterator[ResourceState]:
-    """Judge each disk, and storage that is none of them: all tasks that wait for I/O wait for something."""
-    some, full = window.most("pressure.io.some"), window.most("pressure.io.full")
-    pressed = some[0].whole is not None or full[0].whole is not None
-    blocked = window.measure("cpu.blocked")
-    if memory.returns:
-        some = (some[0].less(memory.some), some[1])
-        full = (full[0].less(memory.full), full[1])
-    busy = {label: window.share("disk.busy", label) for label in window.labels("disk.busy")}
-    most = max((each.whole or 0.0 for each in busy.values()), default=0.0)
-    local = False
-    for label, share in busy.items():
-        if share.whole is None or not (pressed or blocked.whole is not None):
-            yield unknown(Resource.DISK, label)
-            continue
-        works = [(share, LIMITS.disk_busy)]
-        # Of disks that work, all wait for the busiest; a volume on it is as busy.
-        busiest = [(share, max(LIMITS.disk_works, LIMITS.disk_busy * most))]
+class Io:
+    """Disks, and storage that is none of them: tasks that wait for I/O wait for something, wherever it is.
+
+    What tasks wait for memory whose pages come back from a disk is left out. cpu_is_full: then PSI `full` tells nothing, since
+    somebody computes all the time, and `some` takes its place.
+    """
+
+    def __init__(self, window: Window, memory: Memory, *, cpu_is_full: bool) -> None:
+        self.window, self.cpu_is_full = window, cpu_is_full
+        self.some, self.some_of = window.most("pressure.io.some")
+        self.full, self.full_of = window.most("pressure.io.full")
+        self.pressed = self.some.whole is not None or self.full.whole is not None
+        if memory.returns:
+            self.some, self.full = self.some.less(memory.some), self.full.less(memory.full)
+        self.blocked = window.measure("cpu.blocked")
+        self.busy = {each: window.share("disk.busy", each) for each in window.labels("disk.busy")}
+        self.most = max((each.whole or 0.0 for each in self.busy.values()), default=0.0)
+        disks = [self._disk(label, share) for label, share in self.busy.items()]
+        is_local = any(each.state == State.BINDS for each in disks)
+        self.states = [*disks, *self._elsewhere(is_local)]
+        """Each disk, and storage elsewhere, judged."""
+
+    def _waits(self, *needs: tuple[Measure, float], elsewhere: bool = False) -> list[Indicator]:
+        """Return by what a disk is judged for which all wait, if any. elsewhere: storage, of which nobody sees how busy it is."""
         saturated = Sign.SATURATION
-        indicators = [
-            Indicator("pressure_full", full[0], LIMITS.io_full, saturated, label=full[1], needs=busiest),
-            Indicator("pressure_full", full[0], LIMITS.disk_full, saturated, label=full[1], needs=works),
-            Indicator("pressure_some", some[0], LIMITS.disk_some, saturated, label=some[1], needs=works),
-        ]  # fmt: skip
-        if not pressed:
-            indicators = [
-                Indicator("blocked_tasks", blocked, LIMITS.disk_blocked, saturated, Unit.COUNT, needs=works)
+        if not self.pressed:
+            limit = LIMITS.disk_blocked
+            return [Indicator("blocked_tasks", self.blocked, limit, saturated, Unit.COUNT, needs=needs)]  # fmt: skip
+        found = [Indicator("pressure_full", self.full, LIMITS.io_full, saturated, label=self.full_of, needs=needs)]  # fmt: skip
+        if self.cpu_is_full and not (elsewhere and self.most >= LIMITS.disk_rests):
+            found.append(Indicator("pressure_some", self.some, LIMITS.io_some, saturated, label=self.some_of, needs=needs))  # fmt: skip
+        return found
+
+    def _disk(self, label: str, share: Measure) -> ResourceState:
+        window = self.window
+        if share.whole is None or not (self.pressed or self.blocked.whole is not None):
+            return unknown(Resource.DISK, label)
+        # Of disks that work, all wait for the busiest; a volume on it is as busy.
+        busiest = (share, max(LIMITS.disk_works, LIMITS.disk_busy * self.most))
+        indicators = self._waits(busiest)
+        if self.pressed:
+            full, saturated = [(share, LIMITS.disk_busy)], Sign.SATURATION
+            indicators += [
+                Indicator("pressure_full", self.full, LIMITS.disk_full, saturated, label=self.full_of, needs=full),
+                Indicator("pressure_some", self.some, LIMITS.disk_some, saturated, label=self.some_of, needs=full),
             ]  # fmt: skip
         state = ResourceState(
             Resource.DISK,
             label,
             State.FREE,
             utilisation=share.whole,
-            saturation=some[0].whole,
+            saturation=self.some.whole,
             errors=window.count("disk.errors", label),
-            pressure=some[0].whole,
-            pressure_full=full[0].whole,
-            caveats=[] if pressed else [Caveat.NO_PRESSURE],
+            pressure=self.some.whole,
+            pressure_full=self.full.whole,
+            caveats=[] if self.pressed else [Caveat.NO_PRESSURE],
         )
-        state = judged(
-            state,
-            indicators,
-            informing(("disk_busy", share.whole, Unit.SHARE), *_requests(window, label)),
-        )
-        local = local or state.state == State.BINDS
-        yield state
-    if not pressed and blocked.whole is None:
-        return
-    elsewhere = ResourceState(Resource.STORAGE, "", State.FREE)
-    if local:
-        yield elsewhere
-    elif pressed:
-        yield judged(
-            replace(elsewhere, saturation=some[0].whole, pressure=some[0].whole, pressure_full=full[0].whole),
-            [Indicator("pressure_full", full[0], LIMITS.io_full, Sign.SATURATION, label=full[1])],
-        )  # fmt: skip
-    else:
-        yield judged(
-            replace(elsewhere, caveats=[Caveat.NO_PRESSURE]),
-            [Indicator("blocked_tasks", blocked, LIMITS.disk_blocked, Sign.SATURATION, Unit.COUNT)],
-        )
+        informs = informing(("disk_busy", share.whole, Unit.SHARE), *_requests(window, label))
+        return judged(state, indicators, informs)
+
+    def _elsewhere(self, is_local: bool) -> Iterator[ResourceState]:
+        """Judge storage that is no disk of the machine: it is free where a disk binds, which is what tasks wait for."""
+        state = ResourceState(Resource.STORAGE, "", State.FREE)
+        if is_local:
+            yield state
+        elif self.pressed or self.blocked.whole is not None:
+            state = replace(
+                state,
+                saturation=self.some.whole,
+                pressure=self.some.whole,
+                pressure_full=self.full.whole,
+                caveats=[] if self.pressed else [Caveat.NO_PRESSURE],
+            )
+            yield judged(state, self._waits(elsewhere=True))
 
 
 def _requests(window: Window, label: str) -> list[tuple[str, float | None, Unit]]:

@@ -19,7 +19,7 @@ from campaigns.stats.binding import (
     RunWord,
     State,
 )
-from campaigns.stats.binding_machine import Cpu, Memory, cards, storage
+from campaigns.stats.binding_machine import Cpu, Io, Memory, cards
 from campaigns.stats.binding_server import database, listen_queue, open_files, queues
 from campaigns.stats.binding_window import Window
 
@@ -34,7 +34,7 @@ def judge(observed: Observed) -> RunBinding:
     states = [
         *cpu.states,
         *([memory.state] if memory.state else []),
-        *storage(window, memory),
+        *Io(window, memory, cpu_is_full=cpu.is_full).states,
         *cards(window),
         *listen_queue(window),
         *database(window, cpu),

@@ -517,8 +517,8 @@ class _Levels:
     def _text(value: Any) -> str:
         return load_text(value)
 
-    def said(self, level: BindingLevel) -> str:
-        """Write what the runs of a level say: “memory in 4 of 5 runs, none seen in 1”."""
+    def said(self, level: BindingLevel, most: int = MOST_NAMED) -> str:
+        """Write what the runs of a level say: “memory in 4 of 5 runs, none seen in 1”. most: how much of it."""
         binding = level.binding
         if not binding.runs:
             return "no run was watched"
@@ -528,8 +528,8 @@ class _Levels:
             ("unknown", binding.unknown),
         ]
         told = [(name, count) for name, count in parts if count]
-        if len(told) > MOST_NAMED:
-            told = sorted(told, key=lambda each: -each[1])[:MOST_NAMED]
+        if len(told) > most:
+            told = sorted(told, key=lambda each: -each[1])[:most]
         if [count for _, count in told] == [binding.runs] * len(told):
             return f"{_listed([name for name, _ in told])} {_all_runs(binding.runs)}"
         first, *rest = (f"{name} in {count}" for name, count in told)
@@ -617,7 +617,7 @@ class _Levels:
         for place in by_word.get(LevelWord.MIXED, ()):
             level = self.level(place)
             head = f"At {level} the runs differ" if level else "The runs differ"
-            yield f"{head}: {self.said(self.group.cells[place])}."
+            yield f"{head}: {self.said(self.group.cells[place], MOST_NAMED - 1)}."
         if unknown := by_word.get(LevelWord.UNKNOWN):
             where = "" if len(unknown) == every or not self.noun else f" at {self._named(unknown)}"
             yield self._unknown(unknown).replace(":", f"{where}:", 1)

@@ -207,6 +207,7 @@ MACHINES = (
     Known("a server of files without pressure information", {"cpu.blocked": 3, "cpu.iowait": 1.5}, ("storage",), without=("pressure",)),
     Known("a server of files for one service", {"pressure.io.full pulp content": 0.6, "pressure.io.some pulp content": 0.7}, ("storage",)),
     Known("a machine without disks of its own", {"pressure.io.some": 0.7, "pressure.io.full": 0.5}, ("storage",), without=("disk",)),
+    Known("an SSD at 80 % without pressure information", {"disk.busy sda": 0.8, "cpu.blocked": 2.5}, ("disk sda",), without=("pressure",)),
     Known("a disk without pressure information", {**SLOW, "cpu.blocked": 4}, ("disk sda",), without=("pressure",)),
     Known("the second disk", {**SLOW, "disk.busy sda": 0.1, "disk.busy sdb": 0.98}, ("disk sdb",)),
     # The network.
@@ -255,6 +256,9 @@ MACHINES = (
     Known("a CPU and locks", {**BUSY, **LOCKED}, ("cpu", "locks")),
     Known("a CPU and memory", {**BUSY, "pressure.memory.full": 0.03}, ("cpu", "memory")),
     Known("a CPU and a disk", {**BUSY, "disk.busy sda": 0.97, "pressure.io.some": 0.6, "pressure.io.full": 0.0}, ("cpu", "disk sda")),
+    Known("a CPU and an SSD", {**BUSY, "disk.busy sda": 0.8, "pressure.io.some": 0.7}, ("cpu", "disk sda")),
+    Known("a CPU and a server of files", {**BUSY, "pressure.io.some": 0.8}, ("cpu", "storage")),
+    Known("a full CPU beside a writer of logs", {**BUSY, "disk.busy sda": 0.3, "pressure.io.some": 0.6}, ("cpu",)),
     Known("a CPU and a card", {**BUSY, "net.received eth0": 1.2e8}, ("cpu", "network eth0 received")),
     Known("memory and a disk", {**SLOW, "pressure.memory.full": 0.04, "pressure.memory.some": 0.1, "memory.refaults": 60}, ("memory", "disk sda")),
     Known("a CPU, memory and a disk",

@@ -330,7 +330,7 @@ def test_the_page_of_resources_tells_the_limits(subtests):
             LIMITS.disk_some,
             LIMITS.disk_busy,
         ],
-        "storage": [LIMITS.io_full],
+        "storage": [LIMITS.io_full, LIMITS.io_some, LIMITS.disk_rests],
         "network": [LIMITS.network, LIMITS.retransmits, LIMITS.network_lossy],
         "listen queue": [
             f"at least {LIMITS.listen_samples} samples",

@@ -310,18 +310,19 @@ def test_whose_the_niced_work_is_is_a_caveat_of_the_campaign():
     )
 
 
-JUDGED_RUNS = [judge(known.observed) for known in MACHINES]
+JUDGED_RUNS = {known.name: judge(known.observed) for known in MACHINES}
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(JUDGED_RUNS), max_size=4), min_size=1, max_size=6),
+    st.lists(st.lists(st.sampled_from(sorted(JUDGED_RUNS)), max_size=4), min_size=1, max_size=6),
     st.booleans(),
     st.sampled_from([1, 2]),
 )
 def test_of_whatever_runs_each_sentence_is_short_and_no_queue_stands_before_hardware(
     levels, numeric, groups
 ):
-    told = finding(list(enumerate(levels, 1)), numeric=numeric, groups=groups)
+    runs = [[JUDGED_RUNS[name] for name in names] for names in levels]
+    told = finding(list(enumerate(runs, 1)), numeric=numeric, groups=groups)
 
     texts = binding_texts(told)
 
