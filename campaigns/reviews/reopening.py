@@ -5,6 +5,7 @@ dispatch for the campaigns of `overdue`. So a conclusion whose data changed does
 process is killed in between.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from campaigns.findings.store import findings_of
-from campaigns.findings.values import LevelGroup
+from campaigns.findings.most_carried import DECIDED
+from campaigns.findings.store import findings_of, read
+from campaigns.findings.values import CapacityFinding, LevelGroup
+from campaigns.findings.wording.capacity import CapacityWords
 from campaigns.findings.wording.changes import change_texts
+from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.verdicts import superlative
 from campaigns.kit.activity import Action, record
 from campaigns.kit.charts.labels import level_text
@@ -34,6 +38,7 @@ from campaigns.planning.roles import never_ranked
 from campaigns.results.data_stamp import Stamp, attempts_with_values, stamp_of
 from campaigns.reviews.rows import people_of
 from campaigns.stats import changes as stats
+from campaigns.stats.capacity import Capacity
 from campaigns.stats.methods import of_earlier_rules
 
 MOST_CHANGES = 100
@@ -154,7 +159,8 @@ def _recomputed(evidence: Evidence, campaign: Campaign, finding: Finding) -> Ite
         yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
         return
     result = _said(evidence, result)
-    unsaid = [_change(campaign, "data", text) for text in _no_longer_said(evidence, campaign)]
+    texts = [*_no_longer_said(evidence, campaign), *_no_longer_carried(evidence, campaign)]
+    unsaid = [_change(campaign, "data", text) for text in texts]
     yield from unsaid
     yield from _of_findings(evidence, campaign, result)[:MOST_CHANGES]
     if more := len(result[MOST_CHANGES:]):
@@ -183,7 +189,16 @@ def _said(evidence: Evidence, result: Sequence[stats.Change]) -> list[stats.Chan
     """Return what changes a word, where verdicts followed earlier rules: numbers that these made have moved by themselves."""
     if not of_earlier_rules(evidence.snapshot["versions"].get("methods", "")):
         return list(result)
-    return [each for each in result if isinstance(each.before, str) and stats.counts(each)]
+    return [
+        each
+        for each in result
+        if isinstance(each.before, str) and stats.counts(each) and not _is_claim(each.path)
+    ]
+
+
+def _is_claim(path: str) -> bool:
+    """Return whether a change is one of what settings carry, which `_no_longer_carried` tells; not the verdict of a ratio."""
+    return path.startswith("capacity.") and not path.endswith("ratio.word")
 
 
 def _no_longer_said(evidence: Evidence, campaign: Campaign) -> Iterator[str]:
@@ -203,6 +218,38 @@ def _no_longer_said(evidence: Evidence, campaign: Campaign) -> Iterator[str]:
         level = dict(zip(group["cells"], group["values"], strict=True)).get(seen)
         name = levels.factor.replace("_", " ")
         yield f"It called {name} {level_text(level)} the {superlative(levels)}, which is not shown: {_why_not(today)}"
+
+
+def _no_longer_carried(evidence: Evidence, campaign: Campaign) -> Iterator[str]:
+    """Yield each setting of which earlier rules claimed more closely what it carries than is claimed today."""
+    if not of_earlier_rules(evidence.snapshot["versions"].get("methods", "")):
+        return
+    stored, today = evidence.snapshot["findings"].get("capacity"), None
+    if stored and stored.get("settings"):
+        today = findings_of(campaign, "", brief=True).capacity
+    if today is None:
+        return
+    before = read(stored, CapacityFinding)
+    now = {repr(sorted(each.levels.items())): each for each in today.settings}
+    for each in before.settings:
+        other = now.get(repr(sorted(each.levels.items())))
+        if other is None or _is_still_claimed(each.capacity, other.capacity):
+            continue
+        name = f"{setting_name(each.levels)}: " if each.levels else ""
+        was, said = (
+            CapacityWords(found).short(setting.capacity)
+            for found, setting in ((before, each), (today, other))
+        )
+        yield f"It said of what is carried: {name}{was}; what is shown is {said}"
+
+
+def _is_still_claimed(before: Capacity, now: Capacity) -> bool:
+    """Return whether what was claimed follows from what is."""
+    if before.word not in DECIDED:
+        return before.word == now.word
+    low = before.low is None or (now.low or 0.0) >= before.low * (1 - stats.RELATIVE)
+    high = before.high is None or (now.high or math.inf) <= before.high * (1 + stats.RELATIVE)
+    return low and high
 
 
 def _why_not(group: LevelGroup) -> str:
