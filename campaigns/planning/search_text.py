@@ -39,8 +39,9 @@ def step_text(step: Step, load: str) -> str:
         if step.why == Why.NOT_RECOVERED:
             return f"the target has not recovered from {grouped(step.load)} {load}"
         if step.why == Why.FEW_RUNS:
-            return f"{known}; too few runs are left to confirm it"
-        return f"{known}; confirmed"
+            return f"{known} in single runs; too few runs are left to confirm it"
+        # What a single run did decides nothing now: all runs that confirmed do, and the answer has it.
+        return "confirmed; the answer has what is carried"
     next_load = f"next {grouped(step.load)}: {WHYS[step.why]}"
     if step.phase == Phase.CONFIRM:
         next_load += f", block {step.block + 1} of {step.blocks}"

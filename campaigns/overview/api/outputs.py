@@ -81,7 +81,7 @@ class FindingEntry(Part):
 
 
 class SearchLineOutput(Part):
-    """What is known of a setting. held, failed: the bracket, by single runs; null: no such load yet."""
+    """What is known of a setting. held, failed: the bracket, by single runs, which decide nothing; null: no such load yet."""
 
     levels = serializers.DictField(child=serializers.JSONField())
     held = serializers.FloatField(allow_null=True)
