@@ -3,6 +3,7 @@
 import hmac
 import json
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -162,7 +163,7 @@ def test_readers_of_the_views_keep_the_answers(upgraded):
 
 
 def test_summaries_come_out_as_they_were_and_verdicts_by_the_rules_of_today(upgraded):
-    def found() -> dict[tuple[str, str], tuple[object, str]]:
+    def found() -> dict[tuple[str, str], tuple[Any, str]]:
         rows = Finding.objects.exclude(name="answer").order_by("pk")
         return {
             (name, finding): (values_of(result, shape_of(finding)), hashed)
@@ -178,11 +179,11 @@ def test_summaries_come_out_as_they_were_and_verdicts_by_the_rules_of_today(upgr
         compute.analyse(campaign)
 
     now = found()
-    for (campaign, finding), (result, hashed) in then.items():
-        result_now, hashed_now = now[campaign, finding]
-        assert hashed_now == hashed, campaign
+    for (name, finding), (result, hashed) in then.items():
+        result_now, hashed_now = now[name, finding]
+        assert hashed_now == hashed, name
         moved = changed({finding: result}, {finding: result_now})
-        assert [each for each in moved if not is_of_a_rule(each)] == [], campaign
+        assert [each for each in moved if not is_of_a_rule(each)] == [], name
     levels, _ = now["Pulp 3 sync: download_concurrency", "levels"]
     words = [row["comparison"]["verdict"]["word"] for row in levels["groups"][0]["comparisons"]]
     assert words == ["better", "better", "better", "not_enough_data", "better"]
