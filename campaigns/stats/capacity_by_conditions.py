@@ -165,9 +165,8 @@ def line_within(
     lines = [one for one in each if one.estimate is not None and not one.levels_only]
     if low is None or high is None or not lines:
         return None
-    apart = {load for one in each for load in one.own_noise}
-    loads = sorted({state.load for one in each for state in one.loads} - apart)
-    inside = sorted({low, high, *(load for load in loads if low <= load <= high)})
+    loads = sorted({state.load for one in each for state in one.loads})
+    inside = [load for load in loads if low <= load <= high]
     if not all(are_near(one, other) for one, other in pairwise(inside)):
         return None
     lows = [_holds_up_to(one) for one in each]

@@ -119,19 +119,12 @@ class _Capacity:
             result = self._of_line(whole, runs, limit)
         return self._ended(result)
 
-    def _of_line(self, every: Line, runs: Sequence[LogRun], limit: Log) -> ConditionCapacity:
-        """Return the capacity by the line of the loads of equal noise; the others are judged by their own runs alone."""
-        noisy = noisy_loads(runs)
-        quiet = [run for run in runs if run[1] not in noisy]
-        fitted = line_of(quiet) if noisy and quiet else every
-        is_fitted = isinstance(fitted, Line)
-        whole = fitted if isinstance(fitted, Line) else every
-        noisy = noisy if is_fitted else frozenset(x for _, x, _ in runs)
-        line = _window(whole, quiet if is_fitted else runs, limit)
+    def _of_line(self, whole: Line, runs: Sequence[LogRun], limit: Log) -> ConditionCapacity:
+        line, noisy = _window(whole, runs, limit), noisy_loads(runs)
         states = self._states(whole, line, limit, runs, noisy)
         crossed = line.crossing(limit)
         slope = line.slope(crossed[1]) if crossed else None
-        levels_only = self.condition.offered_rate or (slope or 0.0) > STEEPEST or not is_fitted
+        levels_only = self.condition.offered_rate or (slope or 0.0) > STEEPEST
         allowance = (0.0, 0.0)
         if levels_only:
             low, high = _row(states), _first(states, Held.FAILED)
@@ -142,9 +135,8 @@ class _Capacity:
                 low, high = _widened(low, high, allowance, states)
         estimate = ratio_of(crossed[0]) if crossed and not levels_only else None
         low, high = _around(low, estimate, high)
-        on_line = [_load(x, states) for x in whole.x]
         safe = self._safe(whole, line, limit, states, levels_only=levels_only)
-        reversed_pairs = _reversed(whole, self.alpha_low, on_line)
+        reversed_pairs = _reversed(whole, self.alpha_low, states)
         if reversed_pairs:  # pooled loads would hold, or fail, by what others show
             shown = self._states(whole.unpooled(), line.unpooled(), limit, runs, noisy)
         else:
@@ -175,11 +167,13 @@ class _Capacity:
         runs: Sequence[LogRun],
         noisy: Collection[Log],
     ) -> list[LoadState]:
-        """Return the state of each load: on the line, by the window where it is in it; a noisy one by its own runs."""
+        """Return the state of each load: on the line, by the window where it is in it; a noisy one by its own runs.
+
+        The noise of noisy loads stays in that of the others: they would be decided too soon where a slow state shows in a few runs only.
+        """
         inside = {float(x) for x in line.x}
         result = []
-        places = sorted({x for _, x, _ in runs})
-        for (load, count), x in zip(_counts(runs).items(), places, strict=True):
+        for (load, count), x in zip(_counts(runs).items(), whole.x.tolist(), strict=True):
             if x in noisy:
                 logs = [y for _, at, y in runs if at == x]
                 lower, level, upper = own_level(logs, self.alpha_low)
@@ -293,8 +287,8 @@ def _window(whole: Line, runs: Sequence[LogRun], limit: Log) -> Line:
     return whole if isinstance(line, str) else line
 
 
-def _reversed(line: Line, alpha: float, loads: Sequence[float]) -> list[tuple[float, float]]:
-    """Return pairs of the line's loads of which the smaller is worse for certain (one-sided t, Holm)."""
+def _reversed(line: Line, alpha: float, states: Sequence[LoadState]) -> list[tuple[float, float]]:
+    """Return pairs of loads of which the smaller is worse for certain (one-sided t, Holm)."""
     count = line.x.size
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
     p_values = []
@@ -307,7 +301,9 @@ def _reversed(line: Line, alpha: float, loads: Sequence[float]) -> list[tuple[fl
         else:
             p_values.append(student.upper_tail(gap / error, line.df))
     return [
-        (loads[i], loads[j]) for (i, j), p in zip(pairs, holm(p_values), strict=True) if p < alpha
+        (states[i].load, states[j].load)
+        for (i, j), p in zip(pairs, holm(p_values), strict=True)
+        if p < alpha
     ]
 
 
