@@ -22,7 +22,7 @@ from campaigns.stats.verdict import Contrast
 
 OUT = 0.02
 """Share of campaigns with equal noise in which some cell leaves the pool (by Bonferroni)."""
-FEWEST_CELLS = 3
+FEWEST_CELLS, FEWEST_LEFT = 3, 4
 SINGULAR = 1e-9
 
 
@@ -51,13 +51,18 @@ Own = Callable[[int], Alone]
 
 
 def noisy_cells(left: Left, cells: int) -> frozenset[int]:
-    """Return the places of the cells that leave the pool, the noisiest first; none among fewer than three cells."""
+    """Return the places of the cells that leave the pool, the noisiest first.
+
+    None among fewer than three cells, and none where the others would be left with fewer than `FEWEST_LEFT` degrees of freedom.
+    """
     quiet = list(range(cells))
     out: set[int] = set()
     while len(quiet) >= FEWEST_CELLS:
-        tails = _tails(left(quiet))
+        spread = left(quiet)
+        tails = _tails(spread)
         worst = int(tails.argmin())
-        if tails[worst] * len(quiet) >= OUT:
+        few = spread.df - spread.own_df[worst] < FEWEST_LEFT
+        if few or tails[worst] * len(quiet) >= OUT:
             break
         out.add(quiet.pop(worst))
     return frozenset(out)

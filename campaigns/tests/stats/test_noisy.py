@@ -178,3 +178,11 @@ def test_a_noisy_level_beside_one_without_values_is_not_compared(interleaved):
     )
 
     assert found.comparisons[0].verdict.word == Word.NOT_ENOUGH_DATA
+
+
+@pytest.mark.parametrize(("blocks", "out"), [(3, set()), (5, {2})])
+def test_a_cell_stays_where_the_others_would_say_too_little_of_their_noise(blocks, out):
+    logs = np.random.default_rng(1).normal(0, 1, (blocks, 3)) * [0.01, 0.01, 5.0]
+    runs = runs_of(logs)
+
+    assert noisy_cells(left_of_blocks(runs, fit_blocks(runs, 3)), 3) == out
