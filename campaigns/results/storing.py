@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from campaigns.kinds import base as driving
+from campaigns.kinds.programs.health import BOUNDS
 from campaigns.kinds.registry import driver_of
 from campaigns.kit import redaction
 from campaigns.kit.redaction import storable
@@ -161,7 +162,7 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
         )
     if bad := [name for name, value in measured.values.items() if not isfinite(value)]:
         raise NotANumber(f"{', '.join(bad)} came out as no number, or as an infinite one.")
-    saturated = measured.health.verdict == "saturated"
+    bound = measured.health.verdict in BOUNDS
     store_values(
         attempt,
         [
@@ -171,7 +172,7 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
                 unit=declared[name].unit,
                 lower_is_better=declared[name].lower_is_better,
                 censored=name in measured.censored,
-                bound=saturated,
+                bound=bound,
             )
             for name, value in measured.values.items()
         ],

@@ -10,12 +10,12 @@ from campaigns.execution.generators.messages import unpack_outcome
 from campaigns.kinds.base import GeneratorFailed, Health, Measured
 from campaigns.kinds.load.judging import judge
 from campaigns.kinds.load.merging import merge
-from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, Verdict
+from campaigns.kinds.programs.health import BOUNDS, HEALTHY, SATURATED, STARVED, WARNED, Verdict
 from campaigns.kinds.programs.program import Outcome
 from campaigns.kit.mappings import JsonObject, ProgramHello, ProgramProgress
 from campaigns.models import Attempt, Generator
 
-WORST = (HEALTHY, WARNED, SATURATED)
+WORST = (HEALTHY, WARNED, STARVED, SATURATED)
 CLOCK_WARNS_SECONDS = 0.05
 """A clock that is more uncertain gives a warning, since the start was not common to all."""
 
@@ -87,14 +87,14 @@ class Gathered:
 
 
 def added_progress(parts: Sequence[ProgramProgress]) -> ProgramProgress:
-    """Add the progress of generators: counts, and values per second; of times the longest."""
+    """Add the progress of generators: counts, and values per second; of times and shares the largest."""
     added: JsonObject = {}
     for name in {name: None for part in parts for name in part}:
         values = [part[name] for part in parts if name in part]
         if all(isinstance(value, list) and all(map(_is_number, value)) for value in values):
             added[name] = [sum(each) for each in zip_longest(*values, fillvalue=0)]
         elif all(map(_is_number, values)):
-            added[name] = max(values) if name.endswith("seconds") else sum(values)
+            added[name] = max(values) if name.endswith(("seconds", "share")) else sum(values)
         else:
             added[name] = values[0]
     return added
@@ -148,4 +148,4 @@ def _verdict(row: Generator, figures: Mapping[str, float]) -> Verdict:
         f"Its clock is known to ±{uncertain * 1000:.0f} ms only, so it may have begun as much earlier or "
         "later than the others."
     )
-    return Verdict(SATURATED if result.word == SATURATED else WARNED, (*result.reasons, reason))
+    return Verdict(result.word if result.word in BOUNDS else WARNED, (*result.reasons, reason))

@@ -49,7 +49,7 @@ TONES = {
     Generator.State.FAILED: "fail",
     Generator.State.LATE: "fail",
 }
-HEALTH_TONES = {"healthy": "pass", "warned": "warn", "saturated": "fail"}
+HEALTH_TONES = {"healthy": "pass", "warned": "warn", "starved": "fail", "saturated": "fail"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,9 +197,9 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of the generator during the run. A saturated generator makes the value a bound.
+    """The state of the generator during the run. A saturated or starved generator makes the value a bound.
 
-    `verdict` is `healthy`, `warned` or `saturated` (STATISTICS: client saturation).
+    `verdict` is `healthy`, `warned`, `starved` or `saturated` (STATISTICS: client saturation).
     """
 
     verdict: str

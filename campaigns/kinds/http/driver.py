@@ -54,6 +54,7 @@ from campaigns.kinds.load.failures import FAILURES
 from campaigns.kinds.load.judging import judge
 from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.programs.health import is_local
+from campaigns.kinds.programs.starving import waited_in
 from campaigns.kit import histogram
 from campaigns.kit.mappings import ProgramProgress
 from campaigns.kit.network import Rules
@@ -421,6 +422,7 @@ def _report(context: Context, values: ProgramProgress) -> None:
             "doing": "requests",
             "step_seconds": 1.0,
             "rate_series": [float(count) for count in values.get("per_second", ())],
+            **waited_in(values),
         }
     )
 

@@ -8,12 +8,9 @@ from collections.abc import Mapping
 
 from campaigns.kinds.programs.health import (
     DESCRIPTORS_WARN,
-    HEALTHY,
     HELD_BACK_SATURATES,
-    SATURATED,
-    WARNED,
     Verdict,
-    is_starved,
+    verdict_of,
 )
 
 CPU_WARNS, CPU_SATURATES = 0.7, 0.8
@@ -29,10 +26,7 @@ PORTS_WARN = 0.8
 
 def judge(figures: Mapping[str, float]) -> Verdict:
     """Return the verdict on the figures of a load run. Missing figures are not judged."""
-    bounds, warnings = _bounds(figures), _warnings(figures)
-    if bounds:
-        return Verdict(SATURATED, (*bounds, *warnings))
-    return Verdict(WARNED if warnings else HEALTHY, tuple(warnings))
+    return verdict_of(figures, _bounds(figures), _warnings(figures))
 
 
 def _bounds(figures: Mapping[str, float]) -> list[str]:
@@ -79,11 +73,6 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"{figures['requests_allowed_per_second']:g} requests/s for "
             f"{figures['held_back_share']:.0%} of the time; ask the target's owner for more."
         )
-    if is_starved(figures) and not figures.get("target_is_here"):
-        reasons.append(
-            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
-            "it waiting; measure when the machine is idle."
-        )
     return reasons
 
 
@@ -106,12 +95,6 @@ def _warnings(figures: Mapping[str, float]) -> list[str]:
         reasons.append(
             f"Hosts waited up to {waited:.1f} s (99th percentile) until the generator could begin with "
             "their TLS, which costs it processor time; use more processes, or more generators."
-        )
-    if is_starved(figures) and figures.get("target_is_here"):
-        reasons.append(
-            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
-            "it waiting. The target, on this machine, is one of them: put it elsewhere for values "
-            "that count."
         )
     for name, what, limit in (
         ("descriptors", "file descriptors", "descriptor_limit"),

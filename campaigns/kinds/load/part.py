@@ -181,6 +181,7 @@ class Part:
                 "requests_done": sum(recorder.per_second["done"]),
                 "requests_failed": recorder.failed,
                 "per_second": recorder.per_second["done"],
+                **self._monitor.waited_so_far(),
                 **work.progress(),
             },
         )

@@ -29,6 +29,8 @@ COUNTED = (
     "hosts_running",
     "hosts",
 )
+WORST = ("waited_share",)
+"""Of progress: that of the process which it is worst for."""
 
 
 class ShardFailed(Exception):
@@ -175,8 +177,9 @@ class _Shards:
                 ],
             }
             | {
-                name: sum(part.get(name, 0) for part in values)
-                for name in COUNTED
+                name: combine(part.get(name, 0) for part in values)
+                for names, combine in ((COUNTED, sum), (WORST, max))
+                for name in names
                 if any(name in part for part in values)
             },
         )

@@ -47,6 +47,7 @@ from campaigns.kinds.program.definition import (
     filled,
 )
 from campaigns.kinds.programs.commands import Command, Ran, new_marker, why_failed
+from campaigns.kinds.programs.health import verdict_of
 from campaigns.kit.errors import BadFile
 from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import DEFAULT_PORTS, Rules
@@ -136,7 +137,7 @@ class Program(Driver):
             values |= found
         return Measured(
             values=values,
-            health=Health("healthy", (), {}),
+            health=health_of(ran),
             failure=redacted(failure, context.secrets),
             outputs=outputs,
             units_done=int(not failure),
@@ -289,6 +290,13 @@ def as_argument(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def health_of(ran: Ran) -> Health:
+    """Judge whether the command could run, as far as that was observed: not where it ran on a target."""
+    figures = {name: float(value) for name, value in ran.figures.items()}
+    verdict = verdict_of(figures, (), ())
+    return Health(verdict.word, verdict.reasons, figures)
 
 
 def own_values(ran: Ran) -> dict[str, float]:

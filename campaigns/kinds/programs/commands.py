@@ -58,6 +58,7 @@ class Ran:
     ended; left_names: of the first of them, known on a worker alone.
     not_separated: why the command had no namespaces of its own on the worker; empty where it had, and on a target.
     peak_memory_bytes, cpu_seconds: None where they were not observed. cut: names of files that were longer than the limit.
+    figures: of its waiting for a CPU (`starving`); empty where it was not observed.
     """
 
     exit_status: int | None
@@ -74,6 +75,7 @@ class Ran:
     left: int = 0
     left_names: Sequence[str] = ()
     not_separated: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 def new_marker() -> str:

@@ -234,6 +234,7 @@ class Run:
                 "seconds": seconds,
                 "step_seconds": steps.step_seconds,
                 "rate_series": steps.per_second(),
+                **self._monitor.waited_so_far(),
             },
         )
         if columns := self.tally.new_columns():

@@ -3,9 +3,8 @@
 `Monitor` reads this process and /proc; `judge` is pure. For most kinds a busy client spoils the
 measurement. The subject of the `downloader` kind is a client: its own CPU time and its own late event loop
 are part of what is measured. They only cause a warning (the value does not describe the server then). Only
-causes outside the subject make the value a bound: exhausted descriptors, ports or memory, and other
-programs that took the CPU. Where the target is on the generator's machine, its work cannot be
-distinguished from that of other programs, and only warns.
+causes outside the subject make the value a bound: exhausted descriptors, ports or memory, and an owner's limit.
+A generator that other programs keep waiting is *starved* (`starving`), whatever the kind.
 """
 
 import os
@@ -18,9 +17,12 @@ from ipaddress import ip_address
 
 from campaigns.kinds.programs import processes
 from campaigns.kinds.programs.processes import peak_memory_bytes as peak_memory_bytes
+from campaigns.kinds.programs.starving import Waiting, waited_so_far, why_starved, why_warned
 from campaigns.kit.network import SCHEMES, parse_url
 
-HEALTHY, WARNED, SATURATED = "healthy", "warned", "saturated"
+HEALTHY, WARNED, STARVED, SATURATED = "healthy", "warned", "starved", "saturated"
+BOUNDS = (STARVED, SATURATED)
+"""Verdicts that make the values of a run bounds."""
 
 CPU_WARNS = 0.7
 """Cores of own CPU time from which on the engine's own speed is what was measured."""
@@ -30,13 +32,6 @@ DESCRIPTORS_WARN = 0.8
 """Share of the limit of open files and sockets."""
 LAG_WARNS = 0.25
 """The most that the loop may be late (99th percentile), as a share of the median time of a file."""
-OTHERS_SATURATE = 0.5
-"""Share of the machine's CPU time that others take, from which on they can starve the engine ..."""
-MACHINE_IS_FULL = 0.9
-"""... if this share of it is in use altogether ..."""
-WAITING_SATURATES = 0.2
-"""... and the engine waited for a core this share of the time (where the kernel counts it)."""
-
 HELD_BACK_SATURATES = 0.02
 """Share of the time of all tasks spent waiting for their turn, from which on the owner's rate limit sets
 the value."""
@@ -47,7 +42,7 @@ MOST_STEPS = 240
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The state of the generator. word: healthy, warned or saturated; reasons: a message for each, with its figure."""
+    """The state of the generator. word: healthy, warned, saturated or starved; reasons: a message for each, with its figure."""
 
     word: str
     reasons: tuple[str, ...]
@@ -58,11 +53,16 @@ def judge(figures: Mapping[str, float]) -> Verdict:
 
     Missing figures are not judged: some kernels do not count them, some engines have no event loop.
     """
-    bounds = tuple(_bounds(figures))
-    warnings = tuple(_warnings(figures))
-    if bounds:
-        return Verdict(SATURATED, bounds + warnings)
-    return Verdict(WARNED if warnings else HEALTHY, warnings)
+    return verdict_of(figures, _bounds(figures), _warnings(figures))
+
+
+def verdict_of(
+    figures: Mapping[str, float], bounds: Sequence[str], warnings: Sequence[str]
+) -> Verdict:
+    """Return the verdict with its reasons: what the generator itself bounds, that it was starved, and what may have disturbed."""
+    starved, warnings = why_starved(figures), (*why_warned(figures), *warnings)
+    word = SATURATED if bounds else STARVED if starved else WARNED if warnings else HEALTHY
+    return Verdict(word, (*bounds, *starved, *warnings))
 
 
 def _bounds(figures: Mapping[str, float]) -> list[str]:
@@ -79,29 +79,11 @@ def _bounds(figures: Mapping[str, float]) -> list[str]:
             f"{figures['requests_allowed_per_second']:g} requests/s for {held:.0%} of the time; "
             "ask the target's owner for more, or lower the concurrency."
         )
-    if is_starved(figures) and not figures.get("target_is_here"):
-        reasons.append(
-            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
-            "the engine waiting; measure when the machine is idle."
-        )
     return reasons
-
-
-def is_starved(figures: Mapping[str, float]) -> bool:
-    """Return whether other programs took the CPU that the generator waited for."""
-    full = figures.get("machine_cpu_share", 0.0) > MACHINE_IS_FULL
-    waited = figures.get("cpu_waiting_cores", 1.0) > WAITING_SATURATES
-    return figures.get("others_cpu_share", 0.0) > OTHERS_SATURATE and full and waited
 
 
 def _warnings(figures: Mapping[str, float]) -> list[str]:
     reasons = []
-    if is_starved(figures) and figures.get("target_is_here"):
-        reasons.append(
-            f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept "
-            "the engine waiting. The target, on this machine, is one of them: put it elsewhere for "
-            "values that count."
-        )
     cpu = figures.get("cpu_cores", 0.0)
     if cpu > CPU_WARNS:
         reasons.append(
@@ -125,16 +107,6 @@ def _warnings(figures: Mapping[str, float]) -> list[str]:
             "the disk or other programs held it up."
         )
     return reasons
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """CPU times in seconds since boot or start, at one instant."""
-
-    own_cpu: float
-    waiting: float | None
-    machine_busy: float
-    machine_all: float
 
 
 @dataclass(slots=True)
@@ -178,10 +150,13 @@ class Monitor:
         received: Callable[[], int],
         look: Callable[[float], None],
         children: Sequence[int] = (),
+        *,
+        only_watches: bool = False,
     ) -> None:
         """received: returns the bytes so far; look: is called with the seconds at each look.
 
-        children: processes whose resources count, too; they may be waited for only after `stop`.
+        children: processes whose resources count, too; they may be waited for only after `stop`. only_watches: the children are
+        the generator, so it does not matter whether this process waits for a CPU.
         """
         self.children = children
         self.steps = Steps()
@@ -191,14 +166,15 @@ class Monitor:
         self._descriptors = 0
         self._begun, self._ended = threading.Event(), threading.Event()
         self._lock = threading.Lock()
-        self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
-        self._first = self._last = self._read()
+        self._waiting = Waiting(only_watches=only_watches)
+        self._first_cpu = self._last_cpu = 0.0
         self._start_ns = self._stop_ns = 0
         threading.Thread(target=self._watch, name="monitor", daemon=True).start()
 
     def start(self) -> int:
         """Begin; return the instant that is second 0, in nanoseconds of perf_counter."""
-        self._first = self._read()
+        self._first_cpu = processes.cpu_seconds(self.children)
+        self._waiting.begin(self.children)
         self._start_ns = time.perf_counter_ns()
         self._begun.set()
         return self._start_ns
@@ -210,7 +186,8 @@ class Monitor:
             if not self._ended.is_set():
                 self._ended.set()
                 self._stop_ns = now
-                self._last = self._read()
+                self._last_cpu = processes.cpu_seconds(self.children)
+                self._waiting.look(self.children, last=True)
                 self._note(self.seconds)
 
     @property
@@ -221,26 +198,20 @@ class Monitor:
     @property
     def cpu_seconds(self) -> float:
         """CPU time of this process and its children between `start` and `stop`."""
-        return self._last.own_cpu - self._first.own_cpu
+        return self._last_cpu - self._first_cpu
 
     def figures(self) -> dict[str, float]:
         """Return the figures for `judge` that this machine provides."""
-        first, last = self._first, self._last
-        machine = last.machine_all - first.machine_all
-        busy = last.machine_busy - first.machine_busy
-        figures = {
+        return {
             "cpu_cores": self.cpu_seconds / self.seconds if self.seconds else 0.0,
             "cores": float(len(os.sched_getaffinity(0))),
             "descriptors": float(self._descriptors),
             "descriptor_limit": float(resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
-        }
-        if machine > 0:
-            figures["machine_cpu_share"] = min(1.0, busy / machine)
-            figures["others_cpu_share"] = min(1.0, max(0.0, busy - self.cpu_seconds) / machine)
-        if first.waiting is not None and last.waiting is not None:
-            waiting = max(0.0, last.waiting - first.waiting)
-            figures["cpu_waiting_cores"] = waiting / self.seconds if self.seconds else 0.0
-        return figures
+        } | self._waiting.figures()
+
+    def waited_so_far(self) -> dict[str, float]:
+        """Return the share of the time that others kept the generator waiting, for progress; nothing where that is not known."""
+        return waited_so_far(self._waiting)
 
     def _watch(self) -> None:
         self._begun.wait()
@@ -262,18 +233,8 @@ class Monitor:
         self.steps.add(seconds, received - self._bytes)
         self._bytes = received
         self._descriptors = max(self._descriptors, processes.most_descriptors(self.children))
-
-    def _read(self) -> _Reading:
-        # user nice system idle iowait irq softirq steal: steal is time that another guest had
-        line = os.pread(self._stat, 4096, 0).split(b"\n", 1)[0]
-        counts = [int(count) for count in line.split()[1:9]]
-        tick = os.sysconf("SC_CLK_TCK")
-        return _Reading(
-            own_cpu=processes.cpu_seconds(self.children),
-            waiting=processes.waiting_seconds(self.children),
-            machine_busy=(sum(counts) - counts[3] - counts[4]) / tick,
-            machine_all=sum(counts) / tick,
-        )
+        if not self._ended.is_set():
+            self._waiting.look(self.children)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -15,20 +15,7 @@ CPUCLOCK_SCHED = 2
 
 def cpu_seconds(children: Sequence[int] = ()) -> float:
     """Return the CPU time of this process and of `children` (numbers of processes), all threads."""
-    return time.process_time() + sum(map(_cpu_seconds_of, children))
-
-
-def waiting_seconds(children: Sequence[int] = ()) -> float | None:
-    """Return the seconds that their threads waited in a run queue; None where the kernel does not count."""
-    total = 0
-    try:
-        for process in ("self", *map(str, children)):
-            for task in os.listdir(f"/proc/{process}/task"):
-                fields = Path(f"/proc/{process}/task/{task}/schedstat").read_text().split()
-                total += int(fields[1])
-    except (OSError, IndexError):
-        return None
-    return total / 1e9
+    return time.process_time() + sum(map(cpu_seconds_of, children))
 
 
 def most_descriptors(children: Sequence[int] = ()) -> int:
@@ -53,8 +40,8 @@ def peak_memory_bytes(children: Sequence[int] = ()) -> int:
     return own + sum(_peak_of(str(child)) for child in children)
 
 
-def _cpu_seconds_of(process: int) -> float:
-    """Read the process's CPU clock (clock_getcpuclockid(3))."""
+def cpu_seconds_of(process: int) -> float:
+    """Read a process's CPU clock (clock_getcpuclockid(3)); 0 where it has ended."""
     with suppress(OSError):
         return time.clock_gettime((~process << 3) | CPUCLOCK_SCHED)
     return 0.0

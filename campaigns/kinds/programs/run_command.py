@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from campaigns.kinds.programs import lifeline, separated
 from campaigns.kinds.programs.commands import MARK, MEMORY, OUTPUT, SECRET_FILE_MODE, TIME
+from campaigns.kinds.programs.starving import Waiting, waited_so_far
 from campaigns.kit import kernel
 from campaigns.kit.mappings import ProgramResult
 
@@ -75,6 +76,7 @@ class _Run:
     def __init__(self, line: lifeline.Lifeline, guard: int) -> None:
         self.line, self.guard = line, guard
         self.printed, self.peak = 0, 0
+        self.waiting = Waiting(only_watches=True)
         self.ended_by = ""
 
     def run(
@@ -113,6 +115,7 @@ class _Run:
             os.close(tells)
             os.close(given)
         assert process.stdout and process.stderr  # noqa: S101, PT018 - they are pipes
+        self.waiting.begin([process.pid])
         ends = os.pidfd_open(process.pid)
         selector = selectors.DefaultSelector()
         selector.register(process.stdout, selectors.EVENT_READ, output)
@@ -126,7 +129,7 @@ class _Run:
                 now - looked >= LOOK_SECONDS
             ):  # not at each line that it prints: that would slow it down
                 looked = now
-                self._look_at_memory(process.pid, separate=not why_not)
+                self._look_at(process.pid, separate=not why_not)
             if now >= limit:
                 self.ended_by = TIME
             elif self.printed > request["output_bytes"]:
@@ -136,7 +139,9 @@ class _Run:
                 break
             if now - reported >= REPORT_SECONDS:
                 reported = now
-                self.line.report("progress", {"seconds": now - begun, "output_bytes": self.printed})
+                so_far = {"seconds": now - begun, "output_bytes": self.printed}
+                self.line.report("progress", so_far | waited_so_far(self.waiting))
+        self.waiting.look([process.pid], last=True)  # its counts are gone once it is waited for
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
         cpu_seconds: float | None = usage.ru_utime + usage.ru_stime
@@ -161,6 +166,7 @@ class _Run:
             "left": 0 if self.ended_by else len(left),
             "left_names": [] if self.ended_by else sorted(left)[:MOST_NAMES],
             "not_separated": why_not,
+            "figures": self.waiting.figures(),
         }
 
     def _exchange(self, selector: selectors.BaseSelector, ends: int, seconds: float) -> bool:
@@ -179,11 +185,12 @@ class _Run:
             key.data.write(data[: max(0, room)])
         return over
 
-    def _look_at_memory(self, process: int, *, separate: bool) -> None:
-        """Note how much the command and all that it started use, and whether that is too much; let go of adopted ones."""
+    def _look_at(self, process: int, *, separate: bool) -> None:
+        """Note what the command and all that it started use and wait for, and whether memory is too much; let go of adopted ones."""
         ours = {self.guard, *(_separators(process) if separate else ())}
-        below = descendants(os.getpid())
-        self.peak = max(self.peak, sum(each.memory for each in below if each.pid not in ours))
+        below = [each for each in descendants(os.getpid()) if each.pid not in ours]
+        self.peak = max(self.peak, sum(each.memory for each in below))
+        self.waiting.look([each.pid for each in below])
         for child in _children(os.getpid()):
             if child not in (process, self.guard):
                 with suppress(ChildProcessError):

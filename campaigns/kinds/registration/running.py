@@ -16,6 +16,7 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.under_way import note
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
+from campaigns.kinds.programs.starving import waited_in
 from campaigns.kinds.registration.form import hosts_of
 from campaigns.kinds.registration.program.identities import forget, stored_identities
 from campaigns.kinds.registration.requests import REGISTERS, REMOVES, again, registering, removing
@@ -109,6 +110,7 @@ class _Loads:
                 "doing": "registers",
                 "step_seconds": 1.0,
                 "rate_series": [float(count) for count in values.get("per_second", ())],
+                **waited_in(values),
             }
         )
 

@@ -7,7 +7,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from campaigns.kinds.base import Distribution, Health, Parameters
-from campaigns.kinds.programs.health import HEALTHY, SATURATED, WARNED, is_starved
+from campaigns.kinds.programs.health import verdict_of
 from campaigns.kinds.sql.form import APART, KEPT, OPEN
 from campaigns.kit import histogram
 from campaigns.kit.mappings import Json
@@ -276,7 +276,7 @@ class Transactions:
         seconds = figures.get("seconds") or 0.0
         thread = figures.get("pgbench_cpu_seconds", 0.0) / seconds / threads if seconds else 0.0
         figures["cores_of_a_thread"] = thread
-        bounds, warnings = [], []
+        bounds = []
         if thread > THREAD_SATURATES:
             bounds.append(
                 f"Each thread of pgbench used {thread:.0%} of a core: its own speed bounds the values. Raise "
@@ -288,19 +288,8 @@ class Transactions:
             # pgbench's arrivals are random: where 200 are offered, one run in three has 186 or fewer, or 214 or more.
             if self.taken_up < ACHIEVED_SATURATES * offered - 3 * sqrt(offered):
                 bounds.append(self._why_fewer(share))
-        if is_starved(figures):
-            text = (
-                f"Other programs used {figures['others_cpu_share']:.0%} of the generator's CPU and kept pgbench "
-                "waiting"
-            )
-            if target_is_here:
-                warnings.append(
-                    f"{text}. The target, on this machine, is one of them: put it elsewhere for values that count."
-                )
-            else:
-                bounds.append(f"{text}; measure when the machine is idle.")
-        word = SATURATED if bounds else WARNED if warnings else HEALTHY
-        return Health(word, (*bounds, *warnings), figures)
+        verdict = verdict_of(figures, bounds, ())
+        return Health(verdict.word, verdict.reasons, figures)
 
     def _why_fewer(self, share: float) -> str:
         only = f"Only {share:.0%} of the offered transactions began"

@@ -352,7 +352,13 @@ def test_a_lost_run_leaves_no_generator_open_and_nothing_secret(run_together, wo
 def test_progress_of_all_of_them_is_added():
     parts = [
         {"seconds": 1.0, "hosts_done": 3, "per_second": [1, 2], "doing": "registers"},
-        {"seconds": 2.0, "hosts_done": 4, "per_second": [5, 6, 7], "doing": "registers"},
+        {
+            "seconds": 2.0,
+            "hosts_done": 4,
+            "per_second": [5, 6, 7],
+            "doing": "registers",
+            "waited_share": 0.3,
+        },
     ]
 
     assert added_progress(parts) == {
@@ -360,6 +366,7 @@ def test_progress_of_all_of_them_is_added():
         "hosts_done": 7,
         "per_second": [6, 8, 7],
         "doing": "registers",
+        "waited_share": 0.3,
     }
     assert added_progress([]) == {}
 

@@ -195,7 +195,7 @@ def test_measurements_belong_together(target, keeper):
     assert summary.minimum == pytest.approx(min(measured.samples["total_seconds"]) * 1e6, rel=1e-3)
     assert sum(phase.seconds for phase in measured.phases) == pytest.approx(values["duration"])
     assert measured.series[0].unit == "MB/s"
-    assert measured.health.verdict in ("healthy", "warned", "saturated")
+    assert measured.health.verdict in ("healthy", "warned", "starved", "saturated")
     assert measured.health.figures["reachable_concurrency"] == 4
 
 
@@ -471,7 +471,8 @@ def test_progress_is_passed_on(target, keeper):
     run(target, keeper, settings={"files": 30, "size": 1000, "latency": 80})
 
     assert keeper.progress
-    assert set(keeper.progress[0]) == {
+    # A kernel may not count how long threads wait for a CPU.
+    assert set(keeper.progress[0]) - {"waited_share"} == {
         "files", "files_done", "files_failed", "own_failures", "bytes", "seconds", "step_seconds",
         "rate_series",
     }  # fmt: skip

@@ -475,7 +475,10 @@ class _Measurement:
         self._done: list[float] = [0.0] * many
         self._failed: list[int] = [0] * many
         self._monitor = health.Monitor(
-            lambda: self.log.measured, self._report, [p.pid for p in self.made]
+            lambda: self.log.measured,
+            self._report,
+            [p.pid for p in self.made],
+            only_watches=True,
         )
         self.run = _Run(self.made, self.log, self._take_progress)
         keeper.watch()
@@ -550,6 +553,7 @@ class _Measurement:
                 "failed": sum(self._failed),
                 "step_seconds": 1.0,
                 "rate_series": rates[-600:],
+                **self._monitor.waited_so_far(),
             },
         )
 

@@ -20,7 +20,6 @@ FINE = {
     "others_cpu_share": 0.2,
     "cpu_waiting_cores": 0.01,
 }
-STARVED = {"others_cpu_share": 0.6, "machine_cpu_share": 0.97, "cpu_waiting_cores": 0.4}
 
 
 def test_a_healthy_run_is_not_marked():
@@ -38,7 +37,6 @@ def test_a_healthy_run_is_not_marked():
         ({"network_share": 0.85}, "used to 85%"),
         ({"exhausted": 2.0}, "2 times"),
         ({"held_back_share": 0.5, "requests_allowed_per_second": 20.0}, "20 requests/s"),
-        (STARVED, "Other programs used 60%"),
     ],
 )
 def test_a_generator_that_bounds_the_values_is_saturated(figures, says):
@@ -55,7 +53,6 @@ def test_a_generator_that_bounds_the_values_is_saturated(figures, says):
         ({"busiest_process_cores": 0.75}, "75% of a core"),
         ({"loop_lag_p99_seconds": 0.003}, "3.00 ms late"),
         ({"tls_wait_p99_seconds": 2.0, "host_response_p50_seconds": 5.0}, "waited up to 2.0 s"),
-        (STARVED | {"target_is_here": 1.0}, "put it elsewhere"),
         ({"descriptors": 1000.0}, "1000 of 1024 file descriptors"),
         ({"ports_in_use": 27000.0}, "27000 of 28000 local ports"),
     ],
@@ -100,5 +97,5 @@ def test_a_program_that_waits_for_a_slow_target_is_healthy(load):
 
     assert result["figures"]["busiest_process_cores"] < 0.7
     assert result["figures"]["service_p50_seconds"] > 0.29
-    calm = result["figures"] | {"others_cpu_share": 0.0, "loop_lag_p99_seconds": 0.0}
+    calm = result["figures"] | {"waited_share": 0.0, "loop_lag_p99_seconds": 0.0}
     assert judge(calm).word == "healthy"
