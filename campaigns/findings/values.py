@@ -159,7 +159,8 @@ class RunsOfCell(Struct, frozen=True):
     """Counts of one cell's runs, and bounds of its mean where runs timed out.
 
     states: runs by state. lowest_limit, highest_limit: of the runs that timed out; at_least: the mean with these limits in
-    the place of their values. units, units_failed: work of accepted runs.
+    the place of their values. units, units_failed: work of accepted runs. starved: runs whose generator others kept waiting;
+    warned: those that something may have disturbed.
     """
 
     runs: Count
@@ -170,8 +171,12 @@ class RunsOfCell(Struct, frozen=True):
     units: Count
     units_failed: Count
     too_many_failures: bool
+    starved: Count = 0
+    warned: Count = 0
 
 
+MADE = ("ok", "failed", "censored", "bound", "lost")
+"""The states of runs that ended, and that nobody excluded."""
 DRAWN_STATES = ("ok", "failed", "censored", "bound", "excluded")
 """The states of runs that charts show."""
 

@@ -135,7 +135,7 @@ class MeasurementManager(MeasurementBase["Measurement"]):
 
 
 class Measurement(models.Model):
-    """One number that an attempt measured. bound: the generator was saturated.
+    """One number that an attempt measured. bound: the generator was saturated or starved.
 
     There may be millions. The row has no gaps, no text, and no primary key of its own: with both indexes it
     takes some 85 bytes. `script/bench values` measures it.

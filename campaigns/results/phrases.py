@@ -39,5 +39,5 @@ def reason_of(row: RunRow) -> str:
     if row.excluded_by:
         return f"Excluded by {row.excluded_by}: {row.excluded_why}"
     if row.state == "bound":
-        return row.reason or "The generator was saturated; the value is a bound."
+        return row.reason or "The generator was saturated or starved; the value is a bound."
     return row.reason

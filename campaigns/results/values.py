@@ -1,10 +1,12 @@
 """Values of runs for the analysis and the plan."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from campaigns.kinds.programs.health import WARNED
+from campaigns.kinds.programs.starving import FIGURES, is_too_long, waited_share
 from campaigns.models import Attempt, Campaign, Exclusion, Measurement, Run
 
 
@@ -15,10 +17,11 @@ class ObservedRun:
     session: the launch or extension that planned it, until `findings.compute.sessions` numbers those of the
     statistics, and the parts of blocks that lie in one of them.
 
-    state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated), `lost` (void,
+    state: `ok`, `failed`, `censored` (value is a lower limit), `bound` (generator saturated or starved), `lost` (void,
     or this metric was not observed), `cancelled` (by a person), `excluded`, `open` (planned or running).
 
-    value: in the metric's unit; None where nothing was measured. phase: of a search for capacity.
+    value: in the metric's unit; None where nothing was measured. phase: of a search for capacity. waited: the share of
+    the time that others kept its generator waiting for a CPU; None where that is unknown. warned: something may have disturbed it.
     """
 
     run: int
@@ -37,6 +40,23 @@ class ObservedRun:
     worker: str = ""
     part: int = 0
     phase: str = ""
+    waited: float | None = None
+    warned: bool = False
+
+    @property
+    def starved(self) -> bool:
+        """Whether its generator waited so long that it says nothing of the server, whether it failed or not."""
+        return is_too_long(self.waited)
+
+
+class _Attempted(NamedTuple):
+    """The attempt that counts for a run."""
+
+    units_done: int = 0
+    units_failed: int = 0
+    worker: str = ""
+    waited: float | None = None
+    warned: bool = False
 
 
 class _Measured(NamedTuple):
@@ -65,7 +85,7 @@ def observed_runs_by_metric(
     )
     result: dict[str, list[ObservedRun]] = {name: [] for name in names}
     for run, state, *place in _runs(campaign):
-        units_done, units_failed, worker = attempts.get(run, (0, 0, ""))
+        attempt = attempts.get(run, _Attempted())
         for name in names:
             measured = values[name].get(run)
             position, cell, block, repetition, session, reason, started_at, finished_at, phase = (
@@ -78,15 +98,17 @@ def observed_runs_by_metric(
                 block=block,
                 repetition=repetition,
                 session=session,
-                state=_state(state, measured, is_excluded=run in excluded),
+                state=_state(state, measured, attempt.waited, is_excluded=run in excluded),
                 value=measured.value if measured else None,
                 reason=reason,
                 started_at=started_at,
                 finished_at=finished_at,
-                units_done=units_done,
-                units_failed=units_failed,
-                worker=worker,
+                units_done=attempt.units_done,
+                units_failed=attempt.units_failed,
+                worker=attempt.worker,
                 phase=phase,
+                waited=attempt.waited,
+                warned=attempt.warned,
             )
             result[name].append(observed)
     return result
@@ -124,19 +146,37 @@ def _values(campaign: Campaign, metrics: list[str]) -> dict[str, dict[int, _Meas
     return result
 
 
-def _attempts(campaign: Campaign) -> dict[int, tuple[int, int, str]]:
-    """Return units and worker of the last accepted or failed attempt at each run."""
+def _attempts(campaign: Campaign) -> dict[int, _Attempted]:
+    """Return what is known of the last accepted or failed attempt at each run."""
     rows = (
         Attempt.objects.filter(run__campaign=campaign, state__in=Attempt.WITH_VALUES)
         .order_by("number")
-        .values_list("run_id", "units_done", "units_failed", "worker")
+        .values_list(
+            *("run_id", "units_done", "units_failed", "worker", "health"),
+            *(f"health_figures__{name}" for name in FIGURES),
+        )
     )
-    return {run: (done, failed, worker) for run, done, failed, worker in rows}
+    return {
+        run: _Attempted(done, failed, worker, _waited(figures), health == WARNED)
+        for run, done, failed, worker, health, *figures in rows
+    }
 
 
-def _state(state: str, measured: _Measured | None, *, is_excluded: bool) -> str:
+def _waited(figures: Sequence[Any]) -> float | None:
+    """Return how long the generator waited by the stored figures, those of earlier versions, too."""
+    known = zip(FIGURES, figures, strict=True)
+    return waited_share({name: float(value) for name, value in known if value is not None})
+
+
+def _state(
+    state: str, measured: _Measured | None, waited: float | None, *, is_excluded: bool
+) -> str:
     if is_excluded:
         return "excluded"
+    if (
+        is_too_long(waited) and state in Run.WITH_VALUES
+    ):  # that it failed may be the generator's doing
+        return "lost" if measured is None else "bound"
     if measured is not None and measured.censored and state in (Run.State.FAILED, Run.State.DONE):
         return "censored"
     if state == Run.State.FAILED:

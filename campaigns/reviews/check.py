@@ -12,6 +12,7 @@ PLACES = {
     "place": "#h-checks",
     "clean_state": "#h-checks",
     "same_work": "#h-checks",
+    "starved": "#h-checks",
     "saturation": "#h-checks",
     "censored": "#h-cells",
     "environment": "#h-environment",

@@ -30,7 +30,7 @@ BOX = 0.6
 STATE_TEXTS = {
     "failed": "failed",
     "censored": "timed out, above {}",
-    "bound": "{}, only a bound: the generator was saturated",
+    "bound": "{}, only a bound: the generator was saturated or starved",
     "excluded": "{}, excluded",
 }
 """Hover texts of runs that have no accepted value, by what is drawn."""

@@ -22,6 +22,9 @@ from campaigns.stats.cell_summary import CellSummary, summarise
 from campaigns.stats.comparison_cells import too_many_failures
 from campaigns.stats.criteria import Criteria
 
+COUNTED_AS_BOUND = ("bound", "lost")
+"""States of a starved run that nobody excluded; lost if it has no value of the metric."""
+
 
 def summarise_cells(
     campaign: Campaign, metric: Metric, runs: Sequence[ObservedRun], criteria: Criteria
@@ -92,7 +95,7 @@ def _summary(runs: Sequence[ObservedRun], metric: Metric, criteria: Criteria) ->
         failed=count("failed", "censored"),
         censored=count("censored"),
         lost=count("lost", "cancelled", "bound"),
-        saturated=count("bound"),
+        saturated=sum(run.state == "bound" and not run.starved for run in runs),
     )
     if summary.n_censored:
         return summary.without_estimates("has_censored")
@@ -115,6 +118,8 @@ def _counts(runs: Sequence[ObservedRun], criteria: Criteria) -> RunsOfCell:
         units=sum(run.units_done + run.units_failed for run in worked),
         units_failed=sum(run.units_failed for run in worked),
         too_many_failures=too_many_failures(runs_of_cell(runs), criteria) is not None,
+        starved=sum(run.starved and run.state in COUNTED_AS_BOUND for run in runs),
+        warned=sum(run.warned and run.state == "ok" for run in runs),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from campaigns.findings.compute.fidelity import RAW, fidelity_check
 from campaigns.findings.compute.withheld_verdicts import drift_of
-from campaigns.findings.values import CalibrationFinding, Cells, Checks
+from campaigns.findings.values import MADE, CalibrationFinding, Cells, Checks
 from campaigns.kinds.base import Metric
 from campaigns.models import Attempt, Campaign, Proof
 from campaigns.results.environment import changes_of, environment_of
@@ -49,7 +49,7 @@ def check(
         *_of_cells(cells, metric),
         *([_labels(calibrated)] if calibrated else []),
         _rows(campaign, metric, made),
-        _saturation(campaign, runs),
+        *_health(campaign, runs),
         _proofs(campaign),
         _environment(campaign),
     ]
@@ -201,13 +201,30 @@ def _rows(campaign: Campaign, metric: Metric, made: Sequence[ObservedRun]) -> Ch
     return Check(result.name, result.outcome, result.value, result.figures, positions)
 
 
-def _saturation(campaign: Campaign, runs: Sequence[ObservedRun]) -> Check:
-    """Check for runs in which the generator was saturated, whose values are bounds."""
+def _health(campaign: Campaign, runs: Sequence[ObservedRun]) -> list[Check]:
+    """Check for runs whose generator was kept waiting by others, and for those in which it was saturated, or only disturbed.
+
+    Where no run says how long its generator waited for a CPU, there is no such check.
+    """
     if campaign.source:
-        return Check("saturation", Outcome.NOT_POSSIBLE)
-    bounds = [run.position for run in runs if run.state == "bound"]
-    outcome = Outcome.FAIL if bounds else Outcome.PASS
-    return Check("saturation", outcome, float(len(bounds)), positions=tuple(bounds))
+        return [Check("saturation", Outcome.NOT_POSSIBLE)]
+    made = [run for run in runs if run.state in MADE]
+    starved = [run.position for run in made if run.starved]
+    known = [run.waited for run in made if run.waited is not None]
+    bounds = [run.position for run in made if run.state == "bound" and not run.starved]
+    warned = [run.position for run in made if run.warned]
+    noted = bounds or warned
+    saturated = Check(
+        "saturation",
+        Outcome.FAIL if bounds else Outcome.WARN if warned else Outcome.PASS,
+        float(len(noted)),
+        positions=tuple(noted),
+    )
+    if not known:
+        return [saturated]
+    outcome = Outcome.WARN if starved else Outcome.PASS
+    figures = {"runs": float(len(made)), "most": max(known)}
+    return [Check("starved", outcome, float(len(starved)), figures, tuple(starved)), saturated]
 
 
 def _proofs(campaign: Campaign) -> Check:

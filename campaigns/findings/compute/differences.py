@@ -6,7 +6,7 @@ from typing import Literal
 
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.comparability import NOT_SET, fixed_settings
-from campaigns.findings.values import NOT_RECORDED, Difference
+from campaigns.findings.values import MADE, NOT_RECORDED, Cell, Difference
 from campaigns.kinds.base import SIMULATOR
 from campaigns.kit.network import normalised_address
 from campaigns.models import EnvironmentFact
@@ -32,7 +32,43 @@ def differences_of(sides: Sequence[Side]) -> list[Difference]:
     ]
     named = dict.fromkeys(fact for side in sides for fact in side.facts if fact[1] != SIMULATOR)
     results += [_fact(sides, fact) for fact in named]
+    results += [_waiting(sides), _disturbed(sides)]
     return results + _design(sides)
+
+
+def _waiting(sides: Sequence[Side]) -> Difference:
+    """Return in how many runs others kept the generator waiting: a cause, whatever was recorded of the other campaign."""
+    counts = [sum(cell.counts.starved for cell in _cells(side)) for side in sides]
+    values = [_of_runs(side, count) for side, count in zip(sides, counts, strict=True)]
+    differs = [
+        value != values[0] and (bool(count or counts[0]) or NOT_RECORDED not in (value, values[0]))
+        for value, count in zip(values, counts, strict=True)
+    ]
+    return Difference(
+        group="generator",
+        label="other programs kept the load generator waiting",
+        values=tuple(values),
+        differs=tuple(differs),
+    )
+
+
+def _disturbed(sides: Sequence[Side]) -> Difference:
+    """Return in how many runs something may have disturbed the generator."""
+    counts = [sum(cell.counts.warned for cell in _cells(side)) for side in sides]
+    values = [_of_runs(side, count) for side, count in zip(sides, counts, strict=True)]
+    return _row("generator", "the load generator was warned of", values, weight="design")
+
+
+def _cells(side: Side) -> Sequence[Cell]:
+    return side.cells.cells if side.cells else ()
+
+
+def _of_runs(side: Side, count: int) -> str:
+    """Write in how many of a campaign's runs; that is not recorded of runs that were imported."""
+    if side.campaign.source or not side.cells:
+        return NOT_RECORDED
+    runs = sum(sum(cell.counts.states.get(each, 0) for each in MADE) for cell in _cells(side))
+    return f"in {count} of {runs} runs" if count else "in none"
 
 
 def _design(sides: Sequence[Side]) -> list[Difference]:

@@ -48,5 +48,8 @@ def _observed(runs: Sequence[ObservedRun], cell: int) -> list[float]:
     return [
         run.value
         for run in runs
-        if run.cell == cell and run.state in ("ok", "bound") and run.value is not None
+        if run.cell == cell
+        and run.state in ("ok", "bound")
+        and run.value is not None
+        and not run.starved
     ]

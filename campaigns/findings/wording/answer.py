@@ -52,6 +52,11 @@ from campaigns.findings.wording.sessions import (
     notes_of_changes,
     sessions_text,
 )
+from campaigns.findings.wording.starved import (
+    not_judged,
+    starved_caveat,
+    starved_in,
+)
 from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import (
@@ -89,6 +94,8 @@ def answer_text(
     thresholds: Thresholds | None = None,
 ) -> AnswerText:
     """Compose the answer from its findings: what is carried first, then how settings compare. sessions: why there are several."""
+    if (nothing := not_judged(answer)) is not None:
+        return _on_simulators(nothing, answer)
     has_values = _has_values(answer)
     judged = pairs or levels
     if not has_values:
@@ -115,23 +122,24 @@ def answer_text(
     text = _extended(text, other_content_text(answer.other_content))
     if capacity and capacity.settings and not calibration:
         text = _after_capacity(answer, capacity, text)
-    caveats = [_caveat(answer, pairs, levels, capacity)]
+    caveats = [starved_caveat(answer), _caveat(answer, pairs, levels, capacity)]
     if told := targets_text(answer.targets):
         caveats.insert(0, told)
     if answer.changes:
         caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
-    if answer.simulators:
-        text = replace(text, badges=[SIMULATED, *text.badges])
-        caveats.insert(
-            0, f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
-        )
+    text = _on_simulators(replace(text, caveat=" ".join(filter(None, caveats))), answer)
     if answer.order == BLOCKED and len(answer.cells) > 1 and has_values:
-        caveats[:0] = [BY_THE_HOUR, drift_note(levels)]
-    return replace(
-        text,
-        caveat=" ".join(filter(None, caveats)),
-        ended=ended(outlook) if outlook and not answer.cancelled else "",
-    )
+        by_order = filter(None, (BY_THE_HOUR, drift_note(levels), text.caveat))
+        text = replace(text, caveat=" ".join(by_order))
+    return replace(text, ended=ended(outlook) if outlook and not answer.cancelled else "")
+
+
+def _on_simulators(text: AnswerText, answer: Answer) -> AnswerText:
+    """Add that the target was simulated, if it was."""
+    if not answer.simulators:
+        return text
+    told = f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
+    return replace(text, badges=[SIMULATED, *text.badges], caveat=f"{told} {text.caveat}".strip())
 
 
 def _were(number: int) -> str:
@@ -431,7 +439,8 @@ def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
         for cell in answer.cells
         if cell.cell not in too_much or not _has_values(answer)
     )
-    lost = sum(summary.n_lost for summary in summaries) - answer.unobserved
+    starved, _ = starved_in(answer.cells)
+    lost = sum(summary.n_lost for summary in summaries) - answer.unobserved - starved
     total = sum(summary.n_total + summary.n_lost for summary in summaries)
     saturated = sum(summary.n_saturated for summary in summaries)
     timed_out = sum(summary.n_censored for summary in summaries)

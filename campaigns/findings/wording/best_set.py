@@ -10,6 +10,7 @@ from campaigns.findings.values import Best, LevelsFinding, SummarisedCell
 from campaigns.findings.wording.answer_text import capitalised
 from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG
 from campaigns.findings.wording.drift import meanwhile
+from campaigns.findings.wording.starved import kept_waiting
 from campaigns.findings.wording.verdicts import comparative, cost_text, size_in_words, superlative
 from campaigns.kit.numbers import counted, is_number
 from campaigns.kit.units import is_share
@@ -114,8 +115,10 @@ def why_unknown(cell: SummarisedCell, unit: str) -> str:
         return "a value is zero or below"
     if runs and summary.n_lost / runs > LOST_LIMIT:
         were = "was" if summary.n_lost == 1 else "were"
+        if cell.counts.starved > LOST_LIMIT * runs:
+            return kept_waiting(cell.counts.starved, runs)
         if summary.n_saturated == summary.n_lost:
-            return f"the load generator {were} short of CPU in {summary.n_lost} of {runs} runs"
+            return f"the load generator was saturated in {summary.n_lost} of {counted(runs, 'run')}"
         return f"{summary.n_lost} of {counted(runs, 'run')} {were} lost"
     if summary.n_ok < FEWEST_RUNS:
         return f"it has {counted(summary.n_ok, 'run')}" if summary.n_ok else "it has no run"

@@ -30,8 +30,9 @@ from campaigns.findings.wording.checks import (
     NO_HEALTH,
     NO_TREND,
     NOT_SATURATED,
-    positions_text,
     rounding_text,
+    saturation_text,
+    starved_text,
     switches_text,
     trend_number,
 )
@@ -69,6 +70,7 @@ TITLES = {
     "place": "Position within block",
     "clean_state": "Clean state before",
     "same_work": "Same work after",
+    "starved": "Other programs on the generator",
     "saturation": "Generator saturation",
     "censored": "Timed out or failed",
     "environment": "Environment",
@@ -199,7 +201,7 @@ def order_line(design: Design) -> Line:
 def lines_of_checks(
     design: Design, checks: Checks | None, cells: BriefCells | None
 ) -> Iterator[Line]:
-    """Yield confounding, drift, position, saturation, environment and fidelity."""
+    """Yield confounding, drift, position, starvation and saturation, environment and fidelity."""
     runs = sum(cell.summary.n_ok for cell in cells.cells) if cells else 0
     by_name = {check.name: check for check in checks.checks} if checks else {}
     yield _confounding(design, _possible(by_name.get("interleaving")))
@@ -209,6 +211,10 @@ def lines_of_checks(
         yield Line("saturation", WARN, MISSING, NOT_ANALYSED)
         yield Line("environment", WARN, MISSING, NOT_ANALYSED)
         return
+    if waited := _possible(
+        by_name.get("starved")
+    ):  # where nobody looked, saturation says that health is unknown
+        yield _starved(waited)
     yield _saturation(design, _possible(by_name.get("saturation")))
     yield _environment(design, _possible(by_name.get("environment")))
     if "rounded" in by_name:
@@ -283,15 +289,20 @@ def _place(checks: Sequence[Check]) -> Iterator[Line]:
         yield Line("place", STATES[check.outcome], number, text)
 
 
+def _starved(check: Check) -> Line:
+    number = numbers.number(int(check.value or 0))
+    if STATES[check.outcome] != PASS:
+        number = f"{number} of {numbers.number(int(check.figures['runs']))}"
+    return Line("starved", STATES[check.outcome], number, starved_text(check))
+
+
 def _saturation(design: Design, check: Check | None) -> Line:
     if check is None:
         return Line("saturation", WARN, MISSING, NO_HEALTH, design.not_recorded)
     number, state = numbers.number(int(check.value or 0)), STATES[check.outcome]
     if state == PASS:
         return Line("saturation", state, number, NOT_SATURATED)
-    runs = positions_text(check.positions)
-    text = f"The generator was saturated, so that values are bounds: {runs}."
-    return Line("saturation", state, number, text)
+    return Line("saturation", state, number, saturation_text(check))
 
 
 def _environment(design: Design, check: Check | None) -> Line:

@@ -21,7 +21,8 @@ from campaigns.stats.validity import COLD_P, Check, Outcome
 MOST_POSITIONS = 8
 WORST_FIRST = (Outcome.FAIL, Outcome.WARN, Outcome.PASS, Outcome.NOT_POSSIBLE)
 NO_TREND = "No trend with time was found."
-NOT_SATURATED = "The generator was not saturated in any run."
+NOT_SATURATED = "The generator was not saturated in any run, and nothing else disturbed one."
+NOT_WATCHED = "How long the generator waited for a CPU was not recorded."
 NO_HEALTH = "The import has no load-generator health data."
 NO_FACTS = "No facts of target or generator were stored."
 AGGREGATED = (
@@ -225,10 +226,34 @@ def _rows(check: Check) -> tuple[str, str]:
     return _number(check), f"Rows that overlap or contradict their instants: {runs}."
 
 
+def _starved(check: Check) -> tuple[str, str]:
+    text = starved_text(check)
+    if _passed(check):
+        return "none", text
+    return f"{_number(check)} of {number(int(check.figures['runs']))}", text
+
+
+def starved_text(check: Check) -> str:
+    """Write in which runs other programs kept the generator waiting, or how long it waited at most."""
+    if _passed(check):
+        return f"In no run did the generator wait for a CPU more than {share(check.figures['most'], 0)} of the time."
+    return (
+        f"Other programs kept the generator waiting for a CPU, up to {share(check.figures['most'], 0)} of the time; what it "
+        f"measured then counts for nothing: {positions_text(check.positions)}."
+    )
+
+
 def _saturation(check: Check) -> tuple[str, str]:
     if _passed(check):
         return "none", NOT_SATURATED
-    return _number(check), f"Their values are bounds: {positions_text(check.positions)}."
+    return _number(check), saturation_text(check)
+
+
+def saturation_text(check: Check) -> str:
+    """Write in which runs the generator was saturated, or something may have disturbed it."""
+    if check.outcome == Outcome.FAIL:
+        return f"The generator was saturated, so that values are bounds: {positions_text(check.positions)}."
+    return f"Something may have disturbed the generator; the page of each run says what: {positions_text(check.positions)}."
 
 
 def _proofs(check: Check) -> tuple[str, str]:
@@ -294,6 +319,7 @@ WORDINGS: Mapping[str, Wording] = {
     "rows": Wording(
         "Row consistency", "The import has no durations besides start and finish.", _rows
     ),
+    "starved": Wording("Other programs on the generator", NOT_WATCHED, _starved),
     "saturation": Wording("Generator saturation", NO_HEALTH, _saturation),
     "proofs": Wording("Clean state, same work", "No probes were stored.", _proofs),
     "environment": Wording("Environment", NO_FACTS, _environment),

@@ -6,7 +6,7 @@ from campaigns.findings.values import Law, LoadGroup, LoadLevel, Unranked
 from campaigns.kit.numbers import amount, counted, number
 
 LEFT_OUT = {
-    "bound": "the generator was saturated",
+    "bound": "the generator was saturated or starved",
     "not_steady": "both halves of the run differ by more than 5 %",
     "failures": "too much of the work, or too many runs of the level, failed",
 }

@@ -83,7 +83,7 @@ class OfRun(Selectable):
 
 
 class MeasurementRow(OfRun, OfMetric, serializers.ModelSerializer[Measurement]):
-    """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
+    """One value. `censored`: a lower limit; `bound`: the generator was saturated or starved."""
 
     metric = serializers.CharField(source="metric.name", max_length=METRIC_LETTERS)
 

@@ -54,7 +54,7 @@ class OfMetric(Part):
 
 
 class MeasurementOutput(OfMetric, serializers.ModelSerializer[Measurement]):
-    """One value. `censored`: a lower limit; `bound`: the generator was saturated."""
+    """One value. `censored`: a lower limit; `bound`: the generator was saturated or starved."""
 
     class Meta:
         model = Measurement

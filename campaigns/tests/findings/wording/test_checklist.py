@@ -192,11 +192,19 @@ GOLDEN = [
      "levels: warm up."),
     # Generator saturation
     (of("saturation", DESIGN, Check("saturation", P, 0.0)), "pass", "0",
-     "The generator was not saturated in any run."),
+     "The generator was not saturated in any run, and nothing else disturbed one."),
+    (of("saturation", DESIGN, Check("saturation", W, 2.0, positions=(3, 4))), "warn", "2",
+     "Something may have disturbed the generator; the page of each run says what: runs 3, 4."),
     (of("saturation", DESIGN, Check("saturation", F, 2.0, positions=(3, 4))), "fail", "2",
      "The generator was saturated, so that values are bounds: runs 3, 4."),
     (of("saturation", BLOCKED, Check("saturation", N)), "warn elsewhere", "—",
      "The import has no load-generator health data."),
+    # Other programs on the generator
+    (of("starved", DESIGN, Check("starved", P, 0.0, {"runs": 15.0, "most": 0.04})), "pass", "0",
+     "In no run did the generator wait for a CPU more than 4 % of the time."),
+    (of("starved", DESIGN, Check("starved", W, 1.0, {"runs": 15.0, "most": 0.34}, (3,))), "warn", "1 of 15",
+     "Other programs kept the generator waiting for a CPU, up to 34 % of the time; what it measured then counts for "
+     "nothing: run 3."),
     # Environment
     (of("environment", DESIGN, Check("environment", P, 0.0, {"facts": 14.0})), "pass", "0",
      "14 facts, the same before the first and after the last run."),

@@ -74,7 +74,7 @@ def test_levels_of_one_run_say_that_there_is_no_interval():
             group_of(missing="", left_out={"bound": 2, "not_steady": 1, "failures": 0}),
             [
                 "The law is shown when the campaign has ended.",
-                "In no fit: 2 runs where the generator was saturated; 1 run where both halves of the run differ by "
+                "In no fit: 2 runs where the generator was saturated or starved; 1 run where both halves of the run differ by "
                 "more than 5 %.",
             ],
         ),

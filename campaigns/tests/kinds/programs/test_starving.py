@@ -141,16 +141,18 @@ def test_what_a_thread_waited_that_has_ended_is_not_forgotten(hogs):
 
 
 @pytest.mark.system
-def test_a_program_beside_busy_loops_is_starved(hogs, tmp_path):
-    code = "import time\nends = time.process_time() + 0.2\nwhile time.process_time() < ends: pass"
+def test_a_program_beside_busy_loops_is_starved_and_says_so_meanwhile(hogs, tmp_path):
+    told: list[dict[str, float]] = []
+    code = "import time\nends = time.process_time() + 0.6\nwhile time.process_time() < ends: pass"
     ran = run_in(
         tmp_path,
         Command([sys.executable, "-I", "-S", "-c", code], 60, 1000, new_marker()),
         (),
         cancelled=threading.Event(),
         lease_seconds=lambda: 60.0,
-        progress=lambda progress: None,
+        progress=told.append,
     )
 
     assert ran.exit_status == 0
+    assert told[-1]["waited_share"] > STARVED_SHARE
     assert judge(ran.figures).word == "starved"
