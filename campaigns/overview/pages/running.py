@@ -15,6 +15,7 @@ from campaigns.execution.queues import place_of
 from campaigns.findings.pages.tables import cell_table
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.outlook import ahead
+from campaigns.findings.wording.starved import keep_waiting, starved_sentence
 from campaigns.kit import numbers
 from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import ProgramProgress, TemplateContext
@@ -71,6 +72,7 @@ def progress_context(campaign: Campaign, etag: str) -> TemplateContext:
         "current": current,
         "cell": LevelLabels(factors_of(campaign)).sentence(current.levels) if current else "",
         "steps": steps_of(current) if current else [],
+        "waits": keep_waiting(current.reported.get("waited_share")) if current else "",
         "facts": _facts(current.reported, sample_of(campaign)) if current else [],
         "search": search_context(campaign),
     }
@@ -123,6 +125,7 @@ def so_far_context(campaign: Campaign, etag: str) -> TemplateContext:
         "campaign": campaign,
         "headers": conditional(etag),
         "ahead": ahead(findings.outlook) if findings.outlook else "",
+        "starved": starved_sentence(cells.cells) if cells else "",
         "table": cell_table(cells, LevelLabels(factors_of(campaign))) if cells else None,
     }
 

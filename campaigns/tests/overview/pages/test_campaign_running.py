@@ -67,6 +67,40 @@ def test_the_page_shows_what_is_going_on(browser, campaign, attempt):
     assert "launched: 6 runs" in page.text
 
 
+@pytest.mark.parametrize(
+    ("share", "told"), [(None, False), (0.02, False), (0.1, False), (0.34, True)]
+)
+def test_the_page_says_while_it_happens_that_others_keep_the_generator_waiting(
+    browser, campaign, attempt, share, told
+):
+    reported = progress.read(attempt.pk) or {}
+    progress.write(attempt.pk, reported | ({} if share is None else {"waited_share": share}))
+
+    text = Page(browser.get(url("campaign-progress", campaign))).text
+
+    sentence = (
+        "Other programs keep the generator waiting for a CPU, 34 % of the time so far: what this run measures will count for "
+        "nothing."
+    )
+    assert (sentence in text) is told
+    assert ("keep the generator waiting" in text) is told
+
+
+def test_the_page_says_in_how_many_runs_so_far_others_kept_the_generator_waiting(browser, campaign):
+    figures = {"waited_share": 0.5, "others_cpu_share": 0.98}
+    first, second = campaign.runs.order_by("position")[:2]
+    close(begin(first), outcome(health=Health("starved", ("It waited.",), figures)))
+    close(begin(second), outcome())
+    compute.analyse(campaign)
+
+    text = Page(browser.get(url("campaign-so-far", campaign))).text
+
+    assert (
+        "Other programs kept the load generator waiting in 1 of 2 runs: it counts for nothing."
+        in text
+    )
+
+
 def test_the_matrix_shows_each_run_by_its_state(browser, campaign, attempt):
     runs = list(campaign.runs.order_by("position"))
     second = begin(runs[1])
