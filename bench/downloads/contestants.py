@@ -5,13 +5,14 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.downloads.server import Files
-from campaigns.kinds.programs.program import run_program
+from campaigns.kinds.programs.program import Outcome, run_program
+from campaigns.kit.mappings import ProgramResult
 from campaigns.kit.network import parse_rules
 
 CONCURRENCY = 20
@@ -51,42 +52,52 @@ class Contestant:
         return [program for program in self.needs if not shutil.which(program)]
 
 
+def result_of(name: str, files: Files, place: Path) -> ProgramResult:
+    """Run an engine of the kind downloader with its fastest levels for the files. Raise NotVerified."""
+    return _outcome(name, files, place).result
+
+
 def engine(name: str) -> Run:
-    """Give an engine of the kind downloader, with its fastest levels for the files."""
+    """Give an engine of the kind downloader."""
 
     def run(files: Files, place: Path) -> Found:
-        request = {
-            "base_url": files.url,
-            "files": [[name, digest, files.size] for name, digest in files.digests.items()],
-            "directory": str(place),
-            "rules": parse_rules("127.0.0.1:*").to_json(),
-            "concurrency": CONCURRENCY,
-            "connect_timeout_seconds": 10.0,
-            "read_timeout_seconds": 30.0,
-            "file_timeout_seconds": LONGEST_SECONDS,
-            "time_limit_seconds": LONGEST_SECONDS,
-            "event_loop": "uvloop",
-            "hashing": "executor" if files.size > 256 * 1024 else "loop",
-            "http_version": "automatic",
-            "processes": "automatic",
-            "sender": "perfdash benchmark",
-            "most_concurrent": None,
-            "most_per_second": None,
-            "only_describe": False,
-        }
-        outcome = run_program(
-            f"campaigns.kinds.downloader.engines.{name}",
-            request,
-            cancelled=threading.Event(),
-            lease_seconds=lambda: LONGEST_SECONDS,
-            deadline_seconds=LONGEST_SECONDS,
-        )
-        if outcome.result["examples"]:
-            raise NotVerified(f"{name}: {outcome.result['examples']}")
+        outcome = _outcome(name, files, place)
         result = outcome.result
         return Found(result["seconds"], result["cpu_seconds"], outcome.seconds, outcome.cpu_seconds)
 
     return run
+
+
+def _outcome(name: str, files: Files, place: Path) -> Outcome:
+    request = {
+        "base_url": files.url,
+        "files": [[name, digest, files.size] for name, digest in files.digests.items()],
+        "directory": str(place),
+        "rules": parse_rules("127.0.0.1:*").to_json(),
+        "concurrency": CONCURRENCY,
+        "connect_timeout_seconds": 10.0,
+        "read_timeout_seconds": 30.0,
+        "file_timeout_seconds": LONGEST_SECONDS,
+        "time_limit_seconds": LONGEST_SECONDS,
+        "event_loop": "uvloop",
+        "hashing": "executor" if files.size > 256 * 1024 else "loop",
+        "http_version": "automatic",
+        "processes": "automatic",
+        "sender": "perfdash benchmark",
+        "most_concurrent": None,
+        "most_per_second": None,
+        "only_describe": False,
+    }
+    outcome = run_program(
+        f"campaigns.kinds.downloader.engines.{name}",
+        request,
+        cancelled=threading.Event(),
+        lease_seconds=lambda: LONGEST_SECONDS,
+        deadline_seconds=LONGEST_SECONDS,
+    )
+    if outcome.result["examples"]:
+        raise NotVerified(f"{name}: {outcome.result['examples']}")
+    return outcome
 
 
 def aria2c(files: Files, place: Path) -> Found:
@@ -184,16 +195,23 @@ CONTESTANTS = (
 
 def once(contestant: Contestant, files: Files, place: Path) -> Found:
     """Run a contestant in a directory of its own, which is removed. Raise NotVerified."""
-    directory = place / "run"
-    with suppress(FileNotFoundError):
-        shutil.rmtree(directory)
-    (directory / "files").mkdir(parents=True)
-    try:
+    with emptied(place) as directory:
         result = contestant.run(files, directory)
         written = {path.name: path.stat().st_size for path in (directory / "files").iterdir()}
         if written != dict.fromkeys(files.digests, files.size):
             raise NotVerified(f"{contestant.name} left other files than it was to fetch")
         return result
+
+
+@contextmanager
+def emptied(place: Path) -> Iterator[Path]:
+    """Make a directory for one run, with `files` in it, which is removed at the end."""
+    directory = place / "run"
+    with suppress(FileNotFoundError):
+        shutil.rmtree(directory)
+    (directory / "files").mkdir(parents=True)
+    try:
+        yield directory
     finally:
         shutil.rmtree(directory)
 

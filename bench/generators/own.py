@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.generators.peers import Found, Load
-from campaigns.kinds.programs.program import Outcome, run_program
+from campaigns.kinds.programs.program import run_program
 from campaigns.kit import histogram
+from campaigns.kit.mappings import ProgramResult
 from campaigns.kit.network import parse_rules
 
 NAME = "perfdash"
@@ -20,10 +21,7 @@ def run(load: Load) -> tuple[Found, Found]:
     schedule: dict[str, Any] = {"hosts": load.connections, "duration_seconds": load.seconds}
     if load.rate:
         schedule |= {"loop": "open", "rate_per_second": load.rate}
-    outcome = _program(load, schedule)
-    result = outcome.result
-    if result["failures"]:
-        raise RuntimeError(f"The load engine failed: {result['failures']} {result['examples']}")
+    result = result_of(load.url, schedule)
     results = []
     for name in ("response", "service"):
         counts = histogram.counts_of(result["histograms"][name].encode())
@@ -33,21 +31,25 @@ def run(load: Load) -> tuple[Found, Found]:
     return results[0], results[1]
 
 
-def _program(load: Load, schedule: dict[str, Any]) -> Outcome:
+def result_of(url: str, schedule: dict[str, Any]) -> ProgramResult:
+    """Run the load engine by a schedule with a duration. Raise RuntimeError where a request failed."""
     request = {
-        "url": load.url,
+        "url": url,
         "rules": parse_rules("127.0.0.1:*").to_json(),
         "schedule": schedule,
         "timeout_seconds": 10.0,
-        "time_limit_seconds": load.seconds + 20,
+        "time_limit_seconds": schedule["duration_seconds"] + 20,
     }
-    return run_program(
+    result = run_program(
         "campaigns.kinds.load",
         request,
         cancelled=threading.Event(),
         lease_seconds=lambda: 30.0,
-        deadline_seconds=load.seconds + 60,
-    )
+        deadline_seconds=schedule["duration_seconds"] + 60,
+    ).result
+    if result["failures"]:
+        raise RuntimeError(f"The load engine failed: {result['failures']} {result['examples']}")
+    return result
 
 
 def processor() -> str:

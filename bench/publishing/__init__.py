@@ -12,6 +12,7 @@ PAGES = {
     "pages": "docs/reference/page-speed.md",
     "registration": "docs/reference/registration-speed.md",
     "scale": "docs/how-to/scale.md",
+    "starved": "docs/reference/starved-generators.md",
     "statistics": "docs/reference/self-check.md",
     "values": "docs/reference/stored-values.md",
 }
