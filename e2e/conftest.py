@@ -207,6 +207,7 @@ def served(data, root=ROOT, **environment):
             cwd=root,
             env={
                 **{k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "BROKER_URL")},
+                "PERFDASH_STARVED_SHARE": "1",  # tests, and their targets, share a machine
                 **environment,
             },
             stdout=output,
