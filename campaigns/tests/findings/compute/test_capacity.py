@@ -6,7 +6,7 @@ from campaigns.findings import compute
 from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.compute.conditions import Conditions
 from campaigns.findings.store import findings_of
-from campaigns.models import Block, Campaign, Factor
+from campaigns.models import Attempt, Block, Campaign, Factor
 from campaigns.planning.criterion import Criterion
 from campaigns.results.values import ObservedRun
 from campaigns.stats.capacity import CapacityWord, Held
@@ -341,3 +341,35 @@ def test_a_run_without_units_counts_as_one_where_no_counted_run_of_its_cell_has_
 
     assert conditions.broken(conditions.of_capacity[0], refused) == (1, 1)
     assert conditions.broken(conditions.of_capacity[0], excluded) is None
+
+
+BUSY = {"waited_share": 0.4, "others_cpu_share": 0.98}
+
+
+@pytest.mark.parametrize("health", ["starved", "warned"])
+def test_loads_of_which_every_run_was_starved_neither_hold_nor_fail(target, health):
+    """What was stored by an earlier version as a warning is judged by the same figures."""
+    campaign = launch(target, {"concurrency": LOADS}, criterion=LIMIT)
+    store(campaign)
+    busy = Attempt.objects.filter(
+        run__campaign=campaign, run__cell__levels_by_factor__concurrency__in=[200, 400, 800]
+    )
+    busy.update(health=health, health_figures=BUSY)
+
+    (one,) = carried(campaign).settings
+
+    held = {cell.load: cell.held for cell in one.cells}
+    assert (held[50], held[100]) == (Held.HELD, Held.HELD)
+    assert not {Held.HELD, Held.FAILED} & {held.get(load) for load in (200, 400, 800)}
+    assert one.capacity.word == CapacityWord.AT_LEAST
+    assert one.capacity.low == 100
+
+
+def test_failures_of_starved_runs_are_no_failures_of_the_load(target):
+    campaign = launch(target, {"concurrency": LOADS}, criterion={"failed_percent": 5})
+    store(campaign, failed=lambda run: run.cell.levels_by_factor["concurrency"] // 2)
+    Attempt.objects.filter(run__campaign=campaign).update(health="starved", health_figures=BUSY)
+
+    found = carried(campaign)
+
+    assert all(cell.held != Held.FAILED for one in found.settings for cell in one.cells)
