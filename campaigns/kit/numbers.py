@@ -21,7 +21,7 @@ CLOCK_FROM_SECONDS = 119.5
 """What rounds to two minutes or more is written as 2:00 min or 1:02:03 h."""
 LEAST_PERCENT, MOST_PERCENT = -90.0, 200.0
 """Changes beyond are written as factors: 10 times, not +900 %."""
-MOST_TIMES = 1e9
+MOST_TIMES, TIMES_DIGITS = 1e9, 2
 LEAST_POINTS = 1e-9
 """Smaller differences of shares are rounding."""
 BOUND_DIGITS = 10
@@ -189,6 +189,8 @@ def amount(value: object, unit: str, digits: int = DIGITS) -> str:
             return number(value, digits)
         case "1/s":
             return f"{number(value, digits)}/s"
+        case "%" if 99.9 < abs(value) < 100:
+            return share(value / 100)
         case "B" | "B/s":
             return _scaled(value, SCALES[unit], digits)
     text = number(value, digits)
@@ -235,21 +237,32 @@ def ratio_of(change: float) -> float:
     return max(0.0, 1 + change / 100)
 
 
-def times(ratio: float) -> str:
-    """Write a factor with two digits: 2.7, 10, 0.083; one that no measurement tells by a bound."""
+def times(ratio: float, digits: int = TIMES_DIGITS) -> str:
+    """Write a factor with two digits: 2.7, 10, 0.083; one that is too large or too small for a measurement as a bound."""
     if ratio > MOST_TIMES:
-        return f"over {number(MOST_TIMES)}"
+        return "over a billion"
     if ratio < 1 / MOST_TIMES:
-        return f"under {number(1 / MOST_TIMES)}"
-    return number(float(ratio), 2)
+        return "under a billionth"
+    return number(float(f"{ratio:.{max(digits, DIGITS)}g}"), digits)
 
 
-def change(value: object, interval: Sequence[float] | None = None, digits: int = 1) -> str:
-    """Write a change: −24.0 %, +12.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: 3.1 times, 0.083 times."""
-    if not is_number(value):
-        return MISSING
-    if in_times(value, *(interval or ())):
-        return f"{times(ratio_of(value))} times"
+def times_span(low: float, high: float) -> str:
+    """Write an interval of factors, with the digits that its width calls for: 8.3 … 12, 10.9 … 11.2."""
+    texts = times(low), times(high)
+    if texts[0] == texts[1]:
+        texts = times(low, digits_of(low, high)), times(high, digits_of(low, high))
+    return " … ".join(dict.fromkeys(texts))
+
+
+def with_times(text: str) -> str:
+    """Add the unit of factors: 2.7 times, over a billion times, under a billionth."""
+    return text if text.endswith("billionth") else f"{text} times"
+
+
+def change(value: object, digits: int = 1) -> str:
+    """Write a change: −24.0 %, +12.0 %; beyond −90 % and +200 % as a factor: 3.1 times, 0.083 times."""
+    if is_number(value) and in_times(value):
+        return with_times(times(ratio_of(value)))
     return percent(value, digits)
 
 
@@ -286,16 +299,17 @@ def improvement(
 
     beside = interval or ()
     if in_times(*(-each if lower_is_better else each for each in (value, *beside))):
-        text, bounds = f"{times(good(value))} times as good", [times(good(each)) for each in beside]
+        text = f"{with_times(times(good(value)))} as good"
+        bounds = times_span(*map(good, beside)) if beside else ""
     else:
-        text, bounds = percent(value), [signed(each) for each in beside]
-    return f"{text} ({' … '.join(bounds)})" if bounds else text
+        text, bounds = percent(value), " … ".join(map(signed, beside))
+    return f"{text} ({bounds})" if bounds else text
 
 
 def change_span(interval: Sequence[float], value: float | None = None, digits: int = 1) -> str:
     """Write an interval of changes, on the scale of the change in it: −25.5 … −22.4 %, 2.8 … 3.4 times."""
     if in_times(value, *interval):
-        return f"{' … '.join(times(ratio_of(bound)) for bound in interval)} times"
+        return with_times(times_span(*map(ratio_of, interval)))
     return f"{' … '.join(signed(bound, digits) for bound in interval)} %"
 
 

@@ -8,7 +8,7 @@ MISSING, MINUS = "—", "−"
 DIGITS, MOST_DIGITS = 3, 6
 PLAIN_BELOW = 1e9
 LEAST_PERCENT, MOST_PERCENT = -90.0, 200.0
-MOST_TIMES = 1e9
+MOST_TIMES, TIMES_DIGITS = 1e9, 2
 CLOCK_FROM_SECONDS = 119.5
 SINGULARS = {"files": "file", "connections": "connection"}
 SCALES = {"B": ("B", "kB", "MB", "GB", "TB"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
@@ -37,6 +37,8 @@ def amount(value: float | None, unit: str, digits: int = DIGITS) -> str:
         return seconds(value, digits)
     if unit == "share":
         return share(value)
+    if unit == "%" and 99.9 < abs(value) < 100:
+        return share(value / 100)
     if unit in ("", "count"):
         return number(value, digits)
     if unit == "1/s":
@@ -109,10 +111,7 @@ def span(low: float | None, high: float | None, unit: str) -> str:
     """Write an interval with the digits that its width calls for; empty where there is none."""
     if low is None or high is None:
         return ""
-    digits, size, width = DIGITS, max(abs(low), abs(high)), high - low
-    if math.isfinite(size) and width > 0 and size > 0:
-        needed = math.floor(math.log10(size)) - math.floor(math.log10(width)) + 1
-        digits = min(MOST_DIGITS, max(DIGITS, needed))
+    digits = digits_of(low, high)
     return f"{amount(low, unit, digits)} … {amount(high, unit, digits)}"
 
 
@@ -121,21 +120,30 @@ def in_times(*changes: float | None) -> bool:
     return any(each is not None and not LEAST_PERCENT <= each <= MOST_PERCENT for each in changes)
 
 
-def times(percentage: float) -> str:
-    """Write the factor of a change in percent with two digits: 10 for +900 %; one that no measurement tells by a bound."""
-    ratio = max(0.0, 1 + percentage / 100)
+def times(ratio: float, digits: int = TIMES_DIGITS) -> str:
+    """Write a factor with two digits: 2.7, 10, 0.083; one that is too large or too small for a measurement as a bound."""
     if ratio > MOST_TIMES:
-        return f"over {number(MOST_TIMES)}"
+        return "over a billion"
     if ratio < 1 / MOST_TIMES:
-        return f"under {number(1 / MOST_TIMES)}"
-    return number(float(ratio), 2)
+        return "under a billionth"
+    return number(float(f"{ratio:.{max(digits, DIGITS)}g}"), digits)
 
 
-def change(value: float | None, interval: Sequence[float] = ()) -> str:
-    """Write a change: +12.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: 3.1 times."""
-    if value is None or not math.isfinite(value):
-        return MISSING
-    return f"{times(value)} times" if in_times(value, *interval) else percent(value)
+def ratio_of(percentage: float) -> float:
+    """Return the factor of a change in percent: 10 for +900 %."""
+    return max(0.0, 1 + percentage / 100)
+
+
+def with_times(text: str) -> str:
+    """Add the unit of factors: 2.7 times, over a billion times, under a billionth."""
+    return text if text.endswith("billionth") else f"{text} times"
+
+
+def change(value: float | None) -> str:
+    """Write a change: +12.0 %; beyond −90 % and +200 % as a factor: 3.1 times."""
+    if value is not None and math.isfinite(value) and in_times(value):
+        return with_times(times(ratio_of(value)))
+    return percent(value)
 
 
 def change_span(interval: Sequence[float], value: float | None = None) -> str:
@@ -143,8 +151,22 @@ def change_span(interval: Sequence[float], value: float | None = None) -> str:
     if not interval:
         return ""
     if in_times(value, *interval):
-        return f"{' … '.join(map(times, interval))} times"
+        low, high = map(ratio_of, interval)
+        texts = times(low), times(high)
+        if texts[0] == texts[1]:
+            digits = digits_of(low, high)
+            texts = times(low, digits), times(high, digits)
+        return with_times(" … ".join(dict.fromkeys(texts)))
     return f"{' … '.join(map(_signed, interval))} %"
+
+
+def digits_of(low: float, high: float) -> int:
+    """Return the significant digits that show the width of an interval to its first digit; three to six."""
+    size, width = max(abs(low), abs(high)), high - low
+    if not (math.isfinite(size) and width > 0 and size > 0):
+        return DIGITS
+    needed = math.floor(math.log10(size)) - math.floor(math.log10(width)) + 1
+    return min(MOST_DIGITS, max(DIGITS, needed))
 
 
 def levels(found: Mapping[str, Any]) -> str:

@@ -163,7 +163,7 @@ def _show_verdicts(out: Output, verdicts: Sequence[Verdict]) -> None:
             *([pairs[place]] if several else []),
             *([where[place]] if anywhere else []),
             toned(verdict.shown + (" (primary)" if verdict.is_primary else ""), verdict.tone),
-            change(verdict.change_pct, verdict.interval),
+            change(verdict.change_pct),
             change_span(verdict.interval, verdict.change_pct) or "—",
             verdict.n,
         ]

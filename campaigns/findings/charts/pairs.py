@@ -190,7 +190,7 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
 
 
 def _reading(row: StratumRow) -> str:
-    shown = "" if row.change_pct is None else change(row.change_pct, row.interval)
+    shown = "" if row.change_pct is None else change(row.change_pct)
     interval = ""
     if row.change_pct is not None and row.interval:
         interval = f" ({change_span(row.interval, row.change_pct)})"

@@ -44,7 +44,7 @@ class Scale:
     def text(self) -> str:
         """Write both ends, of changes in percent."""
         ends = self.low, self.high
-        return " to ".join(change(end, ends, 0) for end in ends)
+        return " to ".join(change(end, 0) for end in ends)
 
     def path(self, values: Sequence[float]) -> str:
         """Place values as the path of a pen that touches down at each, three lines high."""
@@ -141,7 +141,7 @@ def forest(change_pct: float | None, interval: tuple[float, float] | None, scale
     """Place a change, its interval, and 0."""
     low, high = _bounds(scale, interval)
     known = change_pct is not None and is_finite(change_pct)
-    label = change(change_pct, interval) if known else "no value"
+    label = change(change_pct) if known else "no value"
     if known and interval is not None:
         label = f"{label}, interval {change_span(interval, change_pct)}"
     return Forest(

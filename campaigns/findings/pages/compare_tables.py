@@ -265,7 +265,7 @@ def _line(compared: Compared, row: ComparedCells, scale: strips.Scale) -> Line:
             for each in runs
         ),
         means=(amount(row.means[0], unit), amount(row.means[1], own_unit)),
-        change=change_briefly(compared.terms, verdict.pct_change, verdict.ci_pct),
+        change=change_briefly(compared.terms, verdict.pct_change),
         interval=interval_text(compared.terms, verdict),
         forest=forest_of(verdict, scale),
         tone=label.tone,
@@ -292,7 +292,7 @@ def _total(compared: Compared, candidate: ComparedCandidate, scale: strips.Scale
         name=f"all {over.cells} cells, geometric",
         runs="",
         means=("", ""),
-        change=change_briefly(compared.terms, over.geometric_pct, over.ci_pct),
+        change=change_briefly(compared.terms, over.geometric_pct),
         interval=span_briefly(compared.terms, over.ci_pct, over.geometric_pct)
         if over.ci_pct
         else MISSING,

@@ -171,7 +171,7 @@ def level_tables(
             PairLine(
                 baseline=names[each.baseline],
                 candidate=names[each.candidate],
-                change=change_briefly(levels, each.pct_change, each.ci_pct),
+                change=change_briefly(levels, each.pct_change),
                 interval=span_briefly(levels, each.ci_pct, each.pct_change)
                 if each.ci_pct
                 else MISSING,
@@ -236,7 +236,7 @@ def _step(
     return StepLine(
         baseline=names[row.baseline],
         candidate=names[row.candidate],
-        change=change_briefly(levels, verdict.pct_change, verdict.ci_pct),
+        change=change_briefly(levels, verdict.pct_change),
         interval=interval_text(levels, verdict),
         forest=forest_of(verdict, scale),
         tone=display.tone,

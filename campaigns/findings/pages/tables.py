@@ -248,7 +248,7 @@ def _stratum_line(
         baseline_sd=_deviation(comparison.sd_baseline, unit),
         candidate=amount(comparison.mean_candidate, unit),
         candidate_sd=_deviation(comparison.sd_candidate, unit),
-        change=change_briefly(pairs, verdict.pct_change, verdict.ci_pct),
+        change=change_briefly(pairs, verdict.pct_change),
         forest=forest_of(verdict, scale),
         tone=display.tone,
         interval=interval_text(pairs, verdict),
@@ -308,7 +308,7 @@ def _name(row: ExclusionRow, labels: LevelLabels) -> str:
 
 def _side(shown: BriefVerdict, judged: LevelsFinding | Pairs) -> ExcludedSide:
     return ExcludedSide(
-        change=change_briefly(judged, shown.pct_change, shown.ci_pct),
+        change=change_briefly(judged, shown.pct_change),
         interval=interval_text(judged, shown),
         display=label_of(judged, shown.word),
     )

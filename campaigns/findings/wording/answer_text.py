@@ -23,7 +23,7 @@ def fact_of(
 ) -> Fact:
     """Return a change with its interval as a number beside the sentence. note: stands after the interval."""
     bounds = span_in_words(terms, interval, change) if interval else ""
-    return Fact(label, change_in_words(terms, change, interval), f"{bounds}{note}")
+    return Fact(label, change_in_words(terms, change), f"{bounds}{note}")
 
 
 @dataclass(frozen=True, slots=True)

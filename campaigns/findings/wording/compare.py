@@ -146,7 +146,7 @@ def _briefly(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
     over = candidate.over
     if over is None:
         return f"{name} has no mean change over its {len(rows)} cells"
-    shown = change_in_words(compared.terms, over.geometric_pct, over.ci_pct)
+    shown = change_in_words(compared.terms, over.geometric_pct)
     interval = ""
     if over.ci_pct:
         interval = f"95 % {span_in_words(compared.terms, over.ci_pct, over.geometric_pct)}, "
@@ -194,7 +194,7 @@ def _quoted(compared: CampaignComparison, side: int) -> str:
 
 def _change(compared: CampaignComparison, changed: float, interval: Sequence[float] | None) -> str:
     """Write a change with its interval: −20.0 % (95 % −24.0 … −16.0 %)."""
-    text = change_in_words(compared.terms, changed, interval)
+    text = change_in_words(compared.terms, changed)
     return f"{text} (95 % {span_in_words(compared.terms, interval, changed)})" if interval else text
 
 

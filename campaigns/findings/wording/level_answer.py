@@ -44,6 +44,7 @@ from campaigns.kit.numbers import (
     ratio_of,
     share,
     times,
+    with_times,
     without_sign,
 )
 from campaigns.kit.units import is_share
@@ -211,16 +212,16 @@ class _Writer:
             shown = points(cost if self.levels.lower_is_better else -cost)
             return Fact(label, shown, f"{value}; up to {points(upper).lstrip('+')} (95 %)")
         most = without_sign(upper)
-        if in_times(cost, upper):
-            most = f"{times(ratio_of(upper))} times"
+        if in_times(upper):
+            most = with_times(times(ratio_of(upper)))
         if self.levels.lower_is_better:
-            worse = "" if in_times(cost, upper) else f" {label_of(self.levels, Word.WORSE).word}"
-            shown = change_in_words(self.levels, cost, (0.0, upper))
-            return Fact(label, shown, f"{value}; up to {most}{worse} (95 %)")
+            worse = "" if in_times(upper) else f" {label_of(self.levels, Word.WORSE).word}"
+            shown = change_in_words(self.levels, cost)
+            return Fact(label, shown, f"{value}; {_up_to(most)}{worse} (95 %)")
         above = f"{without_sign(cost)} above it"
-        if in_times(cost, upper):
+        if in_times(cost):
             above = f"{times(ratio_of(cost))} times as high"
-        return Fact(label, value, f"the best is {above}; up to {most} (95 %)")
+        return Fact(label, value, f"the best is {above}; {_up_to(most)} (95 %)")
 
     def statements(self) -> list[Statement]:
         """Return a sentence for each comparison, the knee and the edge."""
@@ -268,7 +269,7 @@ class _Writer:
         place = best.cells.index(cell)
         return (
             f" Staying at {number(at)}, where two of three methods put it, costs "
-            f"{change(best.cost_pct[place], best.upper_pct[place : place + 1])} compared with "
+            f"{change(best.cost_pct[place])} compared with "
             f"{self._level(group, best.seen)} (up to {change(best.upper_pct[place])} with 95 % confidence)."
         )
 
@@ -299,6 +300,11 @@ class _Writer:
 
     def _centre(self, cell: int) -> float:
         return centre_of(self.by_cell[cell]) or 0.0
+
+
+def _up_to(most: str) -> str:
+    """Write an upper bound, which may be none: “up to 4.3 times”, “over a billion times”."""
+    return most if most.startswith("over") else f"up to {most}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -79,7 +79,7 @@ def cost_text(terms: Terms, best: Best, cell: int) -> str:
     if cell == best.seen:
         return "best mean"
     place = best.cells.index(cell)
-    return change_briefly(terms, best.cost_pct[place], best.upper_pct[place : place + 1])
+    return change_briefly(terms, best.cost_pct[place])
 
 
 def knee_rows(knee: Knee, levels: Sequence[float]) -> Rows:

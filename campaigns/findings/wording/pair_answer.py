@@ -133,7 +133,7 @@ def _several_strata(pairs: Pairs) -> str:
         if word in (Word.BETTER, Word.WORSE):
             changes = sorted(each.comparison.verdict.pct_change or 0.0 for each in members)
             ends = (changes[0], changes[-1])
-            texts = dict.fromkeys(change_in_words(pairs, each, ends) for each in ends)
+            texts = dict.fromkeys(change_in_words(pairs, each) for each in ends)
             part += f" ({' to '.join(texts)})"
         parts.append(part)
     return f"{candidate} vs. {baseline}: {_mean_over(pairs)}{', '.join(parts)}."

@@ -75,11 +75,11 @@ def session_remarks(confirmation: Confirmation) -> tuple[str, ...]:
     """Return the change in each of two sessions; of more sessions the change within them."""
     if confirmation.sessions == 2:
         each = confirmation.each_pct
-        return (f"each session: {', '.join(change(one, each) for one in each)}",)
+        return (f"each session: {', '.join(change(one) for one in each)}",)
     within = confirmation.within
     if confirmation.between and within:
         bounds = change_span(within.ci_pct, within.pct_change)
-        return (f"within these sessions: {change(within.pct_change, within.ci_pct)} ({bounds})",)
+        return (f"within these sessions: {change(within.pct_change)} ({bounds})",)
     return ()
 
 

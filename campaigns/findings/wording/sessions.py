@@ -83,7 +83,7 @@ def rows_of(judged: Pairs | LevelsFinding) -> Sequence[Stratum] | Sequence[Level
 def _of_one(terms: Terms, confirmation: Confirmation, verdict: Verdict) -> str:
     if confirmation.between and verdict.ci_pct:
         change = with_interval(terms, verdict.pct_change, verdict.ci_pct)
-        return f"Between {confirmation.sessions} sessions it is {change}."
+        return f"Between {confirmation.sessions} sessions: {change}."
     if confirmation.sessions == 2:
         return f"{_each_of_two(terms, confirmation.each_pct)}."
     return ""
@@ -91,7 +91,7 @@ def _of_one(terms: Terms, confirmation: Confirmation, verdict: Verdict) -> str:
 
 def _each_of_two(terms: Terms, each: Sequence[float]) -> str:
     first, second = (change_in_words(terms, change) for change in each)
-    return f"In the first session it is {first}, in the second {second}"
+    return f"First session {first}, second {second}"
 
 
 def _begun(begun: Sequence[BegunSession]) -> Iterator[str]:

@@ -20,6 +20,8 @@ from campaigns.kit.numbers import (
     ratio_of,
     share,
     times,
+    times_span,
+    with_times,
 )
 from campaigns.kit.units import UNITS, is_share
 from campaigns.stats.compared import Model
@@ -114,13 +116,11 @@ def label_of(terms: Terms, word: Word) -> Display:
     )
 
 
-def change_in_words(
-    terms: Terms, change: float | None, interval: Sequence[float] | None = None
-) -> str:
-    """Write a change: −20.0 %; where it or its interval is beyond −90 % or +200 %, as a factor: “10 times as fast”, “3.1 times the throughput”."""
+def change_in_words(terms: Terms, change: float | None) -> str:
+    """Write a change: −20.0 %; beyond −90 % and +200 % as a factor: “10 times as fast”, “3.1 times the throughput”."""
     if change is not None and is_share(terms.unit):
         return points(change)
-    if change is None or not in_times(change, *(interval or ())):
+    if change is None or not in_times(change):
         return percent(change)
     ratio = ratio_of(change)
     before, after = _factor_words(terms, more=ratio >= 1)
@@ -128,23 +128,28 @@ def change_in_words(
 
 
 def span_in_words(terms: Terms, interval: Sequence[float], change: float | None) -> str:
-    """Write the interval of a change, as the change itself is written: −24.0 … −16.0 %, 8.3 … 12 times."""
+    """Write the interval of a change: −24.0 … −16.0 %; as factors where one of its bounds or the change is one: 8.3 … 12 times."""
     if is_share(terms.unit):
         return points_span(interval)
     if change is None or not in_times(change, *interval):
         return change_span(interval)
     bounds = [ratio_of(bound) for bound in interval]
-    if ratio_of(change) < 1:
+    if in_times(change) and ratio_of(change) < 1:
         bounds = sorted(map(_inverse, bounds))
-    return f"{' … '.join(map(times, bounds))}{_unit_of_factors(terms, more=ratio_of(change) >= 1)}"
+        if not _factor_words(terms, more=False)[1]:  # “lower by a factor of 20 (17 … 25)”
+            return times_span(*bounds)
+    return with_times(times_span(*bounds))
 
 
 def with_interval(terms: Terms, change: float | None, interval: Sequence[float] | None) -> str:
     """Write a change with its interval: −20.0 % (−24.0 … −16.0 %), 10 times as fast (8.3 … 12 times); empty without a change."""
     if change is None:
         return ""
-    text = change_in_words(terms, change, interval)
-    return f"{text} ({span_in_words(terms, interval, change)})" if interval else text
+    text = change_in_words(terms, change)
+    if not interval:
+        return text
+    span = span_in_words(terms, interval, change)
+    return text if text.startswith(span) else f"{text} ({span})"
 
 
 def improvement_text(terms: Terms, improvement: float) -> str:
@@ -155,13 +160,11 @@ def improvement_text(terms: Terms, improvement: float) -> str:
     return change_in_words(terms, changed) if in_times(changed) else percent(improvement, 0)
 
 
-def change_briefly(
-    terms: Terms, change: float | None, interval: Sequence[float] | None = None
-) -> str:
+def change_briefly(terms: Terms, change: float | None) -> str:
     """Write a change as a table does: −20.0 %, 0.098 times; of a share in points."""
     if change is not None and is_share(terms.unit):
         return points(change)
-    return numbers.change(change, interval)
+    return numbers.change(change)
 
 
 def span_briefly(terms: Terms, interval: Sequence[float], change: float | None = None) -> str:
@@ -225,10 +228,6 @@ def _factor_words(terms: Terms, *, more: bool) -> tuple[str, str]:
     )
 
 
-def _unit_of_factors(terms: Terms, *, more: bool) -> str:
-    return " times" if _factor_words(terms, more=more)[1] else ""
-
-
 def _inverse(ratio: float) -> float:
     return 1 / ratio if ratio else math.inf
 
@@ -258,11 +257,17 @@ def cost_text(terms: Terms, cost_pct: float) -> str:
             return f"is lower by a factor of {times(ratio_of(cost_pct))}"
         return f"is {number(-loss)} % lower"
     if cost_pct >= MOST_PERCENT:
-        verb, what = ("takes", "long") if worse == "slower" else ("has", "much")
-        return f"{verb} {number(1 + cost_pct / 100, 2)} times as {what}"
+        factor = f"{times(ratio_of(cost_pct))}{_factor_words(terms, more=True)[1]}"
+        return f"{_verb_of_factor(terms, worse)} {factor}"
     if worse.startswith(NOUNS):
         return f"{comparative(terms, Word.WORSE)} by {number(cost_pct)} %"
     return f"is {number(cost_pct)} % {worse}"
+
+
+def _verb_of_factor(terms: Terms, worse: str) -> str:
+    if worse == "slower":
+        return "takes"
+    return "has" if worse.startswith(NOUNS) else "is"
 
 
 def row_advice(levels: LevelsFinding, row: LevelRow) -> str:
@@ -310,6 +315,8 @@ def advice_of(terms: Terms, verdict: Verdict, noun: str = "pair", where: str = "
                 "Two builds on other hardware: a change would be that of both. Measure both builds on each "
                 "target, or make the hardware part of the question."
             )
+        case Word.INVALID_VALUES:
+            return "A value is zero or below, or no number: it has no ratio to another one."
         case Word.NO_DIFFERENCE_SHOWN:
             return f"A change of {delta} or more is excluded with {confidence} confidence."
         case Word.EQUIVALENT if "real_below_margin" in verdict.badges:

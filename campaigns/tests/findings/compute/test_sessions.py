@@ -358,7 +358,7 @@ def test_the_primary_contrast_of_pairs_tells_whether_sessions_confirm_it(contrad
 def test_the_answer_names_between_how_many_sessions_it_is(contradicting):
     answer = findings(contradicting)["answer"]
 
-    assert "Between 3 sessions it is −3.6 % (" in answer["sentence"]
+    assert "Between 3 sessions: −3.6 % (" in answer["sentence"]
     assert answer["caveat"] == (
         "3 sessions do not confirm a verdict; the sessions differ by more than their noise."
     )
@@ -370,7 +370,7 @@ def test_the_answer_names_what_each_of_two_sessions_says(six_pairs):
 
     answer = findings(six_pairs)["answer"]
 
-    assert "In the first session it is −" in answer["sentence"]
+    assert "First session −" in answer["sentence"]
     assert answer["caveat"] == "2 sessions confirm “faster”."
 
 
