@@ -36,8 +36,8 @@ def test_they_are_compared_on_every_face(send, client):
 
     sentence = "Threads 8, workers 4 is the fastest; threads 16, workers 2 is 17.6 % slower."
     assert answers_of([campaign.pk])[campaign.pk].sentence == sentence
-    findings = client.get(f"/api/v1/campaigns/{campaign.pk}/findings").json()["findings"]
-    (pair,) = findings["levels"]["result"]["pairs"]
+    found = client.get(f"/api/v1/campaigns/{campaign.pk}/findings/levels").json()
+    (pair,) = found["result"]["pairs"]
     assert (pair["word"], round(pair["pct_change"], 1)) == ("better", -15.0)
     page = Page(client.get(f"/campaigns/{campaign.pk}/"))
     assert sentence in page.text
