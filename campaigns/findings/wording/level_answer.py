@@ -236,7 +236,7 @@ class _Writer:
             if group.knee:
                 text = self.knee(group) + self._cost_of_knee(group)
                 result.append(Statement("info", f"{where}{text}"))
-            if group.best and group.best.at_edge and group.best.seen in group.best.possibly:
+            if group.best and group.best.at_edge and group.best.winner == group.best.seen:
                 level = self._level(group, group.best.seen)
                 text = f"The {superlative(self.levels)} may lie above {level}, the highest level tested: measure higher ones, too."
                 result.append(Statement("warn", f"{where}{text}"))

@@ -746,6 +746,12 @@ STATEMENTS = {
 }
 
 
+def test_nothing_is_said_to_lie_above_a_level_that_is_not_shown_to_be_the_best():
+    text = levels(ranked(best={"possibly": [1, 2, 3]}))
+
+    assert not [each for each in text.statements if "may lie above" in each.text]
+
+
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_the_details_of_an_answer(name):
     text, statement = STATEMENTS[name]
