@@ -41,6 +41,7 @@ EXPLAINED = {
     "What is said": "Words as the answer says them. Sessions of eight pairs, noise of 3 %; n counts sessions. Values of 3 s in "
     "steps, eight pairs with noise of 3 %. Four equal levels one after the other, ten runs each of six minutes, noise of 3 %; "
     "the target drifts.",
+    "Sentences": "How often the sentence of an answer, as it is written, claims of settings what is not so. The slower setting takes 3 % longer.",
     "Failed shares": "Coverage of the interval of a failed share over n runs of 500 units.",
     "Curves": "A break at 7 of six levels, and the Universal Scalability Law (contention 5 %, coherency 1 %) at eight.",
     "Capacity": "A target carries a load of 400 within its limit; five loads in steps of 2 around it, noise between blocks of 3 %. "

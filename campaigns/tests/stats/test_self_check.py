@@ -228,6 +228,9 @@ def test_no_sentence_crowns_an_equal_a_lost_or_a_drifting_setting():
         *figures_of(sentences.drifting, 5, reps=150),
     ]
 
+    page = markdown(found, [], seed=1, head="Made by it.", seconds=2)
+
+    assert "## Sentences" in page
     for figure in found:
         if figure.nominal:
             assert figure.share < figure.nominal + WIDE, figure
