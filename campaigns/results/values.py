@@ -22,6 +22,7 @@ class ObservedRun:
 
     value: in the metric's unit; None where nothing was measured. phase: of a search for capacity. waited: the share of
     the time that others kept its generator waiting for a CPU; None where that is unknown. warned: something may have disturbed it.
+    stored_state: the state whatever its generator waited, which the hash of the data holds; empty where it is `state`.
     """
 
     run: int
@@ -42,6 +43,7 @@ class ObservedRun:
     phase: str = ""
     waited: float | None = None
     warned: bool = False
+    stored_state: str = ""
 
     @property
     def starved(self) -> bool:
@@ -109,6 +111,7 @@ def observed_runs_by_metric(
                 phase=phase,
                 waited=attempt.waited,
                 warned=attempt.warned,
+                stored_state=_state(state, measured, None, is_excluded=run in excluded),
             )
             result[name].append(observed)
     return result

@@ -361,7 +361,7 @@ def hashed_document(
             "block": run.block,
             "cell": cells[run.cell],
             "session": run.session,
-            "state": run.state,
+            "state": run.stored_state or run.state,
             "started_at": run.started_at,
             "finished_at": run.finished_at,
             "values": values.get(run.position, {}),

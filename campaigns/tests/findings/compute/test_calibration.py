@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from campaigns.kit.errors import Invalid
+from campaigns.models import Campaign
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.tests.findings.compute.conftest import findings, store
@@ -106,9 +107,18 @@ def test_several_manifests_are_taken_together(calibrating):
 
 def test_a_failed_side_leaves_its_pair_out(calibrating):
     campaign = calibrating()
+    Campaign.objects.update(failed_limit=0.2)
+    campaign.refresh_from_db()
     store(campaign, drawn(), failing={3})
 
     assert findings(campaign)["calibration"]["n"] == 9
+
+
+def test_beyond_the_failure_limit_pairs_show_no_noise(calibrating):
+    campaign = calibrating()
+    store(campaign, drawn(), failing={3})
+
+    assert "calibration" not in findings(campaign)
 
 
 def test_what_has_not_come_through_shows_no_noise(calibrating):
