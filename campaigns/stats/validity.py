@@ -83,8 +83,8 @@ def drift_within(
     """Estimate the drift of runs made level by level: per unit of time, from what moves within levels.
 
     The slope of what logs and times differ from the means of their level, over all levels; the trend
-    over the whole order is no drift, since the level is in it. None with fewer than 8 runs, or where no
-    level takes time.
+    over the whole order is no drift, since the level is in it. None with fewer than 8 runs, where no
+    level takes time, and where the values of each level are all equal.
     """
     log, time = np.array(logs, dtype=float), np.array(times, dtype=float)
     _, level = np.unique([str(each) for each in levels], return_inverse=True)
@@ -92,7 +92,7 @@ def drift_within(
     log = log - (np.bincount(level, log) / count)[level]
     time = time - (np.bincount(level, time) / count)[level]
     spread, df = float(time @ time), log.size - count.size - 1
-    if log.size < FEWEST_FOR_DRIFT or df < 1 or spread < NO_NOISE:
+    if log.size < FEWEST_FOR_DRIFT or df < 1 or spread < NO_NOISE or np.abs(log).max() < NO_NOISE:
         return None
     slope = float(time @ log) / spread
     rest = log - slope * time

@@ -296,6 +296,13 @@ def test_levels_that_differ_are_no_drift():
     assert check.figures["missed_pct"] == pytest.approx(100 * np.expm1(max(-low, high)))
 
 
+def test_levels_whose_values_are_all_equal_show_nothing_of_a_drift():
+    levels, hours = np.repeat([1, 2], 6), np.arange(12.0)
+
+    assert validity.drift_within(np.log(np.where(levels == 1, 10.0, 9.7)), levels, hours) is None
+
+
+
 def test_drift_confounds_levels_that_lie_far_enough_apart():
     drift = validity.drift_within(*level_after_level(4, 0.02))
 
