@@ -60,6 +60,10 @@ def compare_with_primary(
                 family.compare_alone([pair]) if {*pair} == {*pairs[0]} else comparison
                 for pair, comparison in zip(wanted, compared.comparisons, strict=True)
             ),
+            pairs={
+                pair: family.compare_alone([pair]).verdict if {*pair} == {*pairs[0]} else verdict
+                for pair, verdict in compared.pairs.items()
+            },
         )
     return compared, primary
 

@@ -548,12 +548,6 @@ def _has_loads(judged: Pairs | LevelsFinding) -> bool:
     return isinstance(judged, LevelsFinding) and bool(judged.loads)
 
 
-def _has_winner(levels: LevelsFinding) -> bool:
-    """Return whether a setting is shown to be the best: one test may show what the family of all pairs does not."""
-    bests = [each.best for each in levels.overall or levels.groups]
-    return any(best and best.winner is not None for best in bests)
-
-
 def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
     """Put the verdict of the primary contrast before everything else of an answer."""
     verdict = primary.comparison.verdict
@@ -581,7 +575,7 @@ def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -
     parts = [f"{capitalised(name)}{over}: {label.word}{changed}.", primary_advice(judged, primary)]
     if isinstance(judged, Pairs) or judged.loads:
         parts.append(text.sentence)
-    elif text.sentence and (verdict.word not in ALARMS or _has_winner(judged)):
+    elif text.sentence:
         text = replace(text, statements=[Statement("info", text.sentence), *text.statements])
     return replace(
         text,

@@ -13,7 +13,10 @@ from campaigns.tests.findings.compute.conftest import findings, store
 pytestmark = pytest.mark.django_db
 
 
-def make(target, contrast, **changes):
+NEARLY_EQUAL = {2: 10.0, 4: 9.61, 8: 9.8, 16: 9.8}
+
+
+def make(target, contrast, seconds=None, **changes):
     data = {
         "question": "How many connections?",
         "kind": "downloader",
@@ -28,6 +31,8 @@ def make(target, contrast, **changes):
 
     def value_of(run):
         levels = run.cell.levels_by_factor
+        if seconds:
+            return seconds[levels["concurrency"]] * math.exp(rng.normal(0, 0.012))
         speed = 2.0 if levels.get("engine") == "asyncio" else 1.0
         noise = 0.05 if levels.get("concurrency") == 8 else 0.01
         return float(80 / levels.get("concurrency", 4) / speed * math.exp(rng.normal(0, noise)))
@@ -186,3 +191,20 @@ def test_a_stop_of_pairs_waits_for_the_stratum_that_is_named(target):
     stratum = found["pairs"]["strata"][1]["comparison"]
     contrast = Contrast(0, stratum["sd_log"] / math.sqrt(8), 7, 8)
     assert found["outlook"]["half_width_pct"] == pytest.approx(100 * half_width(contrast, 0.035))
+
+
+def test_the_pair_of_the_primary_contrast_has_one_word_everywhere(target):
+    """One test shows what the family of all pairs does not: then nothing says that the worse side may be the best."""
+    values = {"factors": {"concurrency": [2, 4, 8, 16]}, "repetitions": 4, "seconds": NEARLY_EQUAL}
+    plain = findings(make(target, None, **values))["levels"]
+    found = findings(
+        make(target, {"factor": "concurrency", "candidate": 4, "baseline": 2, "at": {}}, **values)
+    )["levels"]
+
+    step = rows(found)[0]
+    cells = {step["baseline"], step["candidate"]}
+    (pair,) = (each for each in found["pairs"] if {each["baseline"], each["candidate"]} == cells)
+    assert plain["pairs"][0]["word"] != "better"
+    assert found["primary"]["comparison"]["verdict"]["word"] == "better"
+    assert step["comparison"]["verdict"]["word"] == pair["word"] == "better"
+    assert step["baseline"] not in found["groups"][0]["best"]["possibly"]
