@@ -46,9 +46,10 @@ def favoured_by(
     contrast: narrows it to the levels of others that it names (`at`). told: factors that nobody chooses, which are told beside a setting.
     Where a setting is shown to carry the most, it is that one, unless the contrast is at one load. Of pairs it is the side that is better in a stratum; of levels the first
     setting that is shown to be within the smallest effect of interest of the best one. The same setting in every stratum or group is
-    returned once.
+    returned once; where it is not favoured in every one, it says where.
     """
     at = (contrast or {}).get("at") or {}
+    partly = False
     capacity = findings.capacity
     result = _of_capacity(capacity, told) if capacity and capacity.load not in at else []
     if not result:
@@ -56,8 +57,10 @@ def favoured_by(
             result = _of_pairs(findings.pairs)
         elif findings.levels:
             result = [*_of_all(findings.levels), *_of_groups(findings.levels)]
+            partly = _is_partial(findings.levels, at)
     chosen = (_told_apart(each, told) for each in result)
-    return _once([each for each in chosen if each.levels and _fits(each.at, at)])
+    fitting = [each for each in chosen if each.levels and _fits(each.at, at)]
+    return fitting if partly else _once(fitting)
 
 
 def _told_apart(each: Favoured, told: Collection[str]) -> Favoured:
@@ -108,11 +111,8 @@ def _of_groups(levels: LevelsFinding) -> Iterator[Favoured]:
     share = levels.delta_pct
     for group in levels.groups:
         best = group.best
-        if best is None or best.unknown:
-            continue
-        rows = zip(best.cells, best.upper_pct, strict=True)
-        cell = next((cell for cell, upper in rows if upper <= share), None)
-        if cell is not None:
+        cell = best.recommended(share) if best else None
+        if best and cell is not None:
             level = dict(zip(group.cells, group.values, strict=True))[cell]
             why = why_near_best(group, best, cell, share)
             yield Favoured({levels.factor: level}, group.levels, why)
@@ -125,6 +125,13 @@ def _of_all(levels: LevelsFinding) -> Iterator[Favoured]:
         if not best.unknown and best.upper_pct[best.cells.index(best.seen)] <= levels.delta_pct:
             why = why_best_of_all(best, levels.delta_pct)
             yield Favoured(each.setting, each.levels, why)
+
+
+def _is_partial(levels: LevelsFinding, at: Levels) -> bool:
+    """Return whether somewhere nothing is favoured: what is favoured elsewhere is not favoured for all."""
+    groups = [each.best for each in levels.groups if _fits(each.levels, at)]
+    everywhere = [*groups, *(each.best for each in levels.overall)]
+    return any(best is None or best.recommended(levels.delta_pct) is None for best in everywhere)
 
 
 def _once(items: Sequence[Favoured]) -> list[Favoured]:

@@ -370,6 +370,13 @@ class Best(Struct, frozen=True):
             return None
         return self.possibly[0]
 
+    def recommended(self, within_pct: Percent) -> Key | None:
+        """Return the first cell that is shown to be within so many percent of the best; None where an unknown one may be the best."""
+        if self.unknown:
+            return None
+        rows = zip(self.cells, self.upper_pct, strict=True)
+        return next((cell for cell, upper in rows if upper <= within_pct), None)
+
 
 class BreakShare(Struct, frozen=True):
     """The share of resamples whose break lies between two neighbouring levels."""

@@ -196,8 +196,7 @@ def _recommended(
     mean = next((_mean(cell.summary) for cell in seen if cell.cell == best.seen), None)
     if mean is None:
         return None
-    rows = zip(best.cells, best.upper_pct, strict=True)
-    cell = next((cell for cell, upper in rows if upper <= share), None)
+    cell = best.recommended(share)
     values = dict(zip(group.cells, group.values, strict=True))
     worse = 1 + share / 100
     return Recommended(

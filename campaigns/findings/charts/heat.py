@@ -10,7 +10,7 @@ from campaigns.findings.values import CapacityFinding, FactorMatrix, MatrixCell,
 from campaigns.findings.wording.capacity import CapacityWords
 from campaigns.findings.wording.capacity_ratio import times
 from campaigns.findings.wording.remarks import interaction_remark
-from campaigns.findings.wording.verdicts import improvement_text, label_of
+from campaigns.findings.wording.verdicts import improvement_text, label_of, size_in_words
 from campaigns.kit.charts.labels import LevelLabels, inside
 from campaigns.kit.numbers import counted
 from campaigns.stats.capacity import CapacityRatio
@@ -46,7 +46,7 @@ class HeatRow:
 class HeatTable:
     """factor: of the columns; rows_factor: of the rows. interaction: whether rows differ, as text.
 
-    load: the label of the factor that is asked of each column; empty without one.
+    within: of the best, as text, is what is recommended. load: the label of the factor that is asked of each column; empty without one.
     """
 
     factor: str
@@ -58,6 +58,7 @@ class HeatTable:
     tone: str
     failing: int
     missing: int
+    within: str
     load: str = ""
 
 
@@ -84,6 +85,7 @@ def heat_table(shown: Shown) -> HeatTable | None:
         tone=tone,
         failing=sum(cell.shade == "failed" for cell in cells),
         missing=sum(cell.shade == "blank" for cell in cells),
+        within=size_in_words(terms, terms.delta_pct),
         load=inside(load.label) if load else "",
     )
 

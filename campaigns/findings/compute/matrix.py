@@ -123,7 +123,9 @@ def _row(
         no_baseline=no_baseline,
         best=best.winner if best else None,
         ties=ties,
-        recommended=ties[0] if ties and group.numeric else None,
+        recommended=best.recommended(100 * family.criteria.delta)
+        if best and group.numeric
+        else None,
     )
 
 
@@ -161,7 +163,9 @@ def _improved(verdict: Verdict, metric: Metric) -> tuple[float | None, Interval 
 
 
 def ties_of(best: Best) -> list[int]:
-    """Return the cells that could be the best, and those demonstrably within the tolerance of it."""
+    """Return the cells that could be the best, and those demonstrably within the tolerance of it; none where an unknown one may be it."""
+    if best.unknown:
+        return []
     rows = zip(best.cells, best.upper_pct, strict=True)
     return [cell for cell, upper in rows if cell in best.possibly or upper <= TIE_POINTS]
 

@@ -11,7 +11,6 @@ from campaigns.findings.compute.groups import (
     unlimited_of,
     unranked_loads,
 )
-from campaigns.findings.compute.matrix import ties_of
 from campaigns.findings.compute.pairs import family_of, is_load
 from campaigns.findings.compute.primary import (
     compare_with_primary,
@@ -242,7 +241,8 @@ class _Judge:
                 )
             best = family.best_of(group, compared) if self.ranked else None
             if best is not None:
-                cell = next(iter(ties_of(best)), None) if group.numeric else best.winner
+                near = best.recommended(100 * self.criteria.delta)
+                cell = near if group.numeric else best.winner
                 level = None if cell is None else values[family.place[cell]]
                 of: FlippedPart = "recommended" if group.numeric else "best"
                 yield f"best {number}", Outcome(of, level, levels=group.levels)

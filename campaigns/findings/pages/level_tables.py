@@ -82,7 +82,8 @@ class CostLine:
 class GroupTable:
     """The levels of one combination of the other factors. counts: how many verdicts of each kind.
 
-    late: it has no lines; the page requests them when the group is unfolded.
+    unknown: too little is known of a level, which may be the best: none is recommended. late: it has no lines; the page requests them when
+    the group is unfolded.
     """
 
     id: str
@@ -92,6 +93,7 @@ class GroupTable:
     costs: tuple[CostLine, ...] = ()
     recommended: tuple[tuple[str, str], ...] = ()
     knee: tuple[tuple[str, str], ...] = ()
+    unknown: bool = False
     late: bool = False
 
 
@@ -219,7 +221,8 @@ def _group(
             for row in group.comparisons
         ),
         costs=_costs(levels, best, names, summaries) if best else (),
-        recommended=tuple(within_rows(best, names)) if best else (),
+        recommended=tuple(within_rows(best, names)) if best and not best.unknown else (),
+        unknown=bool(best and best.unknown),
         knee=tuple(knee_rows(group.knee, group.values)) if group.knee else (),
     )
 

@@ -74,6 +74,18 @@ def test_of_levels_the_first_that_is_near_enough_to_the_best():
     assert told(levels([30.0, 20.0, 9.0])) == []
 
 
+def test_what_is_favoured_in_one_combination_of_two_is_not_favoured_for_both():
+    open_there = best_of([1, 2], 1, [9.0, 9.0])
+    one_of_two = levels_of(
+        level_group([5, 10], levels={"engine": "a"}, best=best_of([1, 2], 1, [0.0, 9.0])),
+        level_group([5, 10], levels={"engine": "b"}, best=open_there),
+    )
+    unjudged = levels_of(one_of_two.groups[0], level_group([5, 10], levels={"engine": "b"}))
+
+    assert told(found(levels=one_of_two)) == [({"workers": 5}, {"engine": "a"})]
+    assert told(found(levels=unjudged)) == [({"workers": 5}, {"engine": "a"})]
+
+
 def test_the_best_of_all_settings_comes_first():
     both = levels_of(
         level_group([5, 10], best=best_of([1, 2], 1, [0.0, 0.0])),
