@@ -3,7 +3,7 @@
 The only place that writes a superlative: it reads the verdicts of all pairs of settings (`values.Best.possibly`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import Best, LevelsFinding, SummarisedCell
@@ -18,6 +18,9 @@ from campaigns.stats.criteria import Criteria
 from campaigns.stats.verdict import Word
 
 MOST_NAMED = 3
+OF_THOSE = "of those that pass, "
+MOST_WORDS, MOST_CHARACTERS = 25, 160
+"""Of the sentence."""
 LOST_LIMIT = Criteria().lost_limit
 
 
@@ -37,49 +40,81 @@ class Ranked:
     def sentence(self, best: Best, where: str = "") -> str:
         """Return which of them is the fastest, or may be; why none is called so where one cannot be judged.
 
-        where: what stands before it, as “at 40 hosts: ”.
+        where: what stands before it, as “at 40 hosts: ”. Of texts that say ever less it is the first that is short enough.
         """
-        return f"{capitalised(where + self._told(best))}."
+        texts = [f"{capitalised(where + text)}." for text in self._told(best)]
+        fitting = (
+            text
+            for text in texts
+            if len(text.split()) <= MOST_WORDS and len(text) <= MOST_CHARACTERS
+        )
+        return next(fitting, texts[-1])
 
-    def _told(self, best: Best) -> str:
+    def _told(self, best: Best) -> Iterator[str]:
         most = superlative(self.levels)
         if best.unknown:
-            return f"no setting is called the {most}: {self.factor}{self._unknown(best.unknown)}"
-        if best.winner is not None:
+            yield f"no setting is called the {most}: {self.factor}{self._unknown(best.unknown)}"
+        elif best.winner is not None:
             text = f"{self.factor}{self.name(best.winner)} is the {most}"
-            return f"{self._of_those(best, text)}{self._costs(best, best.winner)}"
-        others = [cell for cell in best.cells if cell not in best.possibly]
-        if best.alike:
-            margin = size_in_words(self.levels, self.levels.margin_pct)
-            text = f"{self.factor}{self._some(best.possibly, 'and')} are equivalent within {margin}"
-        elif others:
-            text = f"{self.factor}{self._some(best.possibly, 'or')} may be the {most}"
+            for costs in (2, 1, 0):
+                yield f"{self._of_those(best, text)}{self._costs(best, best.winner, costs)}"
+        elif best.alike or len(best.possibly) < len(best.cells):
+            joined, said = "or", f"may be the {most}"
+            if best.alike:
+                margin = size_in_words(self.levels, self.levels.margin_pct)
+                joined, said = "and", f"are equivalent within {margin}"
+            for who in self._subjects(best, joined):
+                text = self._of_those(best, f"{who} {said}")
+                yield f"{text}{self._slower(best)}"
+            yield text
         else:
-            return f"{'of those that pass, ' if best.failing else ''}no setting is shown to be the {most}"
-        return f"{self._of_those(best, text)}{self._slower(best, others)}"
+            yield f"{OF_THOSE if best.failing else ''}no setting is shown to be the {most}"
 
     def brief(self, best: Best) -> str:
-        """Return in few words which of them may be the best: “20”, “15 or 20”, “none shown”."""
-        if best.unknown or len(best.possibly) == len(best.cells):
+        """Return in few words which of them may be the best: “20”, “15 or 20”, “one of 4”, “not judged”, “none shown”."""
+        if best.unknown:
+            return "not judged"
+        if len(best.possibly) == len(best.cells):
             return "none shown"
+        if len(best.possibly) > MOST_NAMED:
+            return f"one of {len(best.possibly)}"
         return self._some(best.possibly, "or")
+
+    def _subjects(self, best: Best, joined: str) -> Iterator[str]:
+        """Return the settings that may be the best by their names, where they are few, and by their number."""
+        count, of = len(best.possibly), len(best.cells)
+        if count <= MOST_NAMED:
+            yield f"{self.factor}{self._some(best.possibly, joined)}"
+        elif self._is_range(best):
+            yield f"{self.factor}{self.name(best.possibly[0])} to {self.name(best.possibly[-1])}"
+        if count == of:
+            yield "both settings" if of == 2 else f"all {of} settings"
+        else:
+            yield f"{count} of {of} settings"
+
+    def _is_range(self, best: Best) -> bool:
+        """Return whether those that may be the best are neighbouring numbers, and not all of them."""
+        first, count = list(best.cells).index(best.possibly[0]), len(best.possibly)
+        neighbours = list(best.cells)[first : first + count] == list(best.possibly)
+        return neighbours and count < len(best.cells) and is_number(self.value(best.possibly[0]))
 
     def _of_those(self, best: Best, text: str) -> str:
         text += meanwhile(self.levels)
-        return f"of those that pass, {text}" if best.failing else text
+        return f"{OF_THOSE}{text}" if best.failing else text
 
-    def _costs(self, best: Best, winner: int) -> str:
-        """Return how much the next and the last cost, of those that are shown to."""
+    def _costs(self, best: Best, winner: int, most: int) -> str:
+        """Return how much the next and the last cost, of those that are shown to; no more than `most`."""
         costs = sorted(
             (cost, cell)
             for cell, cost in zip(best.cells, best.cost_pct, strict=True)
             if cell != winner and winner == best.seen
         )
-        shown = dict.fromkeys((costs[0], costs[-1])) if costs else ()
+        shown = [*dict.fromkeys((costs[0], costs[-1]))][:most] if costs else ()
         parts = [f"{self.name(cell)} {cost_text(self.levels, cost)}" for cost, cell in shown]
         return f"; {', '.join(parts)}" if parts else ""
 
-    def _slower(self, best: Best, others: Sequence[int]) -> str:
+    def _slower(self, best: Best) -> str:
+        others = [cell for cell in best.cells if cell not in best.possibly]
         if not others:
             return ""
         numbers = [value for cell in best.cells if is_number(value := self.value(cell))]
@@ -96,14 +131,12 @@ class Ranked:
 
     def _unknown(self, cells: Sequence[int]) -> str:
         first = cells[0]
-        more = f", nor {counted(len(cells) - 1, 'other')}" if len(cells) > 1 else ""
-        return f"{self.name(first)} cannot be judged{more} ({why_unknown(self.cells[first], self.levels.unit)})"
+        why = why_unknown(self.cells[first], self.levels.unit)
+        more = f", nor can {counted(len(cells) - 1, 'other')}" if len(cells) > 1 else ""
+        return f"{self.name(first)} cannot be judged ({why}){more}"
 
     def _some(self, cells: Sequence[int], joined: str) -> str:
-        names = [self.name(cell) for cell in cells[:MOST_NAMED]]
-        more = len(cells) - len(names)
-        if more:
-            return f"{', '.join(names)} and {more} more"
+        names = [self.name(cell) for cell in cells]
         return f" {joined} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 

@@ -36,6 +36,18 @@ def names_of(cells: Sequence[SummarisedCell], without: Collection[str] = ()) -> 
 
     without: factors that are named before.
     """
+    return {cell: ", ".join(parts) for cell, parts in _parts_of(cells, without).items()}
+
+
+def in_prose(cells: Sequence[SummarisedCell], without: Collection[str] = ()) -> dict[int, str]:
+    """Return the levels of each cell as they can be listed in a sentence: “concurrency 20 with engine asyncio”."""
+    return {
+        cell: " with ".join(filter(None, (*parts[:1], " and ".join(parts[1:]))))
+        for cell, parts in _parts_of(cells, without).items()
+    }
+
+
+def _parts_of(cells: Sequence[SummarisedCell], without: Collection[str]) -> dict[int, list[str]]:
     levels: dict[str, list[str]] = {}
     for cell in cells:
         for factor, level in cell.levels.items():
@@ -43,11 +55,11 @@ def names_of(cells: Sequence[SummarisedCell], without: Collection[str] = ()) -> 
                 levels.setdefault(factor, []).append(level_text(level))
     short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
-        cell.cell: ", ".join(
+        cell.cell: [
             f"{factor} {short[factor][level_text(level)]}"
             for factor, level in cell.levels.items()
             if factor in short
-        )
+        ]
         for cell in cells
     }
 

@@ -19,8 +19,8 @@ from campaigns.findings.wording.answer_text import (
     capitalised,
 )
 from campaigns.findings.wording.at_loads import loads_text
-from campaigns.findings.wording.best_set import Ranked
-from campaigns.findings.wording.cells import centre_of, names_of
+from campaigns.findings.wording.best_set import OF_THOSE, Ranked
+from campaigns.findings.wording.cells import centre_of, in_prose, names_of
 from campaigns.findings.wording.drift import meanwhile
 from campaigns.findings.wording.verdicts import (
     Display,
@@ -100,11 +100,14 @@ class _Writer:
             f"{', '.join(map(level_text, each.levels.values()))}: {cells.brief(each.best)}"
             for each in overall
         ]
-        return f"The {superlative(self.levels)} setting for each {works}{self.meanwhile}: {_listed(parts)}."
+        passing = any(each.best.failing for each in overall)
+        text = f"the {superlative(self.levels)} setting for each {works}{self.meanwhile}: {_listed(parts)}."
+        return capitalised(f"{OF_THOSE if passing else ''}{text}")
 
     def _of_several(self, groups: Sequence[GroupWithBest]) -> str:
         """Return the best level where the other factors are held fixed, in each of several combinations."""
         most, count = superlative(self.levels), len(self.levels.groups)
+        passing = OF_THOSE if any(best.failing for _, best in groups) else ""
         winners = {
             None if best.winner is None else self._level(group, best.winner)
             for group, best in groups
@@ -112,15 +115,18 @@ class _Writer:
         if len(winners) == 1 and None not in winners and len(groups) == count:
             every = "both" if count == 2 else f"all {count}"
             at = "loads" if self.levels.loads else "combinations of the other factors"
-            return f"{capitalised(self.factor)} {winners.pop()} is the {most} in {every} {at}{self.meanwhile}."
+            text = f"{self.factor} {winners.pop()} is the {most} in {every} {at}{self.meanwhile}."
+            return capitalised(f"{passing}{text}")
         if winners == {None}:
             return f"No setting is shown to be the {most} in any of {count} combinations."
         parts = [
-            f"{self._where(group)}{self._levels_of(group).brief(best)}" for group, best in groups
+            f"{self._levels_of(group).brief(best)} ({self._where(group).removesuffix(': ')})"
+            for group, best in groups
         ]
         unjudged = count - len(groups)
-        rest = f"; {counted(unjudged, 'more combination')} cannot be judged" if unjudged else ""
-        return f"The {most} {self.factor}{self.meanwhile}: {_listed(parts)}{rest}."
+        rest = f"; {counted(unjudged, 'combination')} cannot be judged" if unjudged else ""
+        text = f"the {most} {self.factor}{self.meanwhile}: {_listed(parts)}{rest}."
+        return capitalised(f"{passing}{text}")
 
     def best(self, group: LevelGroup, best: Best) -> str:
         """Return which level of one group is the best, or which may be."""
@@ -137,7 +143,7 @@ class _Writer:
         )
 
     def _cells(self, without: Collection[str] = ()) -> Ranked:
-        names = names_of([*self.by_cell.values()], without)
+        names = in_prose([*self.by_cell.values()], without)
         return Ranked(self.levels, self.by_cell, names.__getitem__, "", lambda cell: None)
 
     def nearly_as_good(self, group: LevelGroup, best: Best) -> str:
@@ -145,26 +151,25 @@ class _Writer:
         if best.unknown:
             return ""
         delta = size_in_words(self.levels, self.levels.delta_pct)
-        rows = zip(best.cells, best.upper_pct, strict=True)
-        cell = next((cell for cell, upper in rows if upper <= self.levels.delta_pct), None)
+        cell = best.recommended(self.levels.delta_pct)
         if cell is None:
-            return f"No setting is shown to be within {delta} of the best."
+            return f"no setting is shown to be within {delta} of the best."
         if cell == best.winner:
             return ""
-        return f"{self._level(group, cell)} is within {delta} of the best with 95 % confidence."
+        return f"{self.factor} {self._level(group, cell)} is within {delta} of the best with 95 % confidence."
 
     def knee(self, group: LevelGroup) -> str:
         """Return where the curve bends, and how certain that is."""
         uncertainty = group.knee.uncertainty if group.knee else None
         if not self._has_knee(group) or uncertainty is None:
-            return "Diminishing returns, without a distinct knee."
+            return "diminishing returns, without a distinct knee."
         likeliest = max(uncertainty.between, key=lambda each: each.share)
         often = f"between {number(likeliest.low)} and {number(likeliest.high)} "
         where = bracketed(*uncertainty.interval, group.values)
         most = ""
         if not where.startswith(often):
             most = f", most often {often}({share(likeliest.share, 0)})"
-        return f"The knee lies {where}{most}."
+        return f"the knee lies {where}{most}."
 
     def badges(self) -> list[Display]:
         """Return how many comparisons have which verdict."""
@@ -221,7 +226,8 @@ class _Writer:
         above = f"{without_sign(cost)} above it"
         if in_times(cost):
             above = f"{times(ratio_of(cost))} times as high"
-        return Fact(label, value, f"the best is {above}; {_up_to(most)} (95 %)")
+        seen = self._setting(group, best.seen) if group else self.names[best.seen]
+        return Fact(label, value, f"{seen} is {above}; the best {_up_to(most)} (95 %)")
 
     def statements(self) -> list[Statement]:
         """Return a sentence for each comparison, the knee and the edge."""
@@ -231,15 +237,15 @@ class _Writer:
             if self.several and group.best:
                 result.append(Statement("info", self.best(group, group.best)))
             if group.best and (text := self.nearly_as_good(group, group.best)):
-                result.append(Statement("info", f"{where}{text}"))
+                result.append(Statement("info", capitalised(f"{where}{text}")))
             result += [self._step(group, row) for row in group.comparisons]
             if group.knee:
                 text = self.knee(group) + self._cost_of_knee(group)
-                result.append(Statement("info", f"{where}{text}"))
+                result.append(Statement("info", capitalised(f"{where}{text}")))
             if group.best and group.best.at_edge and group.best.winner == group.best.seen:
                 level = self._level(group, group.best.seen)
-                text = f"The {superlative(self.levels)} may lie above {level}, the highest level tested: measure higher ones, too."
-                result.append(Statement("warn", f"{where}{text}"))
+                text = f"the {superlative(self.levels)} may lie above {level}, the highest level tested: measure higher ones, too."
+                result.append(Statement("warn", capitalised(f"{where}{text}")))
         return result
 
     def _step(self, group: LevelGroup, row: LevelRow) -> Statement:
@@ -295,8 +301,7 @@ class _Writer:
 
     def _lead(self, group: LevelGroup) -> str:
         """Return where a group is, as the beginning of a sentence: “At 40 hosts: ”."""
-        where = self._where(group)
-        return capitalised(where) if self.levels.loads else where
+        return capitalised(self._where(group))
 
     def _centre(self, cell: int) -> float:
         return centre_of(self.by_cell[cell]) or 0.0

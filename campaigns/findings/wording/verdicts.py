@@ -260,7 +260,7 @@ def cost_text(terms: Terms, cost_pct: float) -> str:
         factor = f"{times(ratio_of(cost_pct))}{_factor_words(terms, more=True)[1]}"
         return f"{_verb_of_factor(terms, worse)} {factor}"
     if worse.startswith(NOUNS):
-        return f"{comparative(terms, Word.WORSE)} by {number(cost_pct)} %"
+        return f"has {number(cost_pct)} % {worse}"
     return f"is {number(cost_pct)} % {worse}"
 
 

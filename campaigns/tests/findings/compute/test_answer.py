@@ -34,7 +34,7 @@ def test_cells_of_which_too_much_failed_are_not_called_the_fastest(interleaved):
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"] == (
-        "The fastest concurrency: manifest /sound: 4; 1 more combination cannot be judged. "
+        "The fastest concurrency: 4 (manifest /sound); 1 combination cannot be judged. "
         "Manifest /broken, concurrency 2: fails too often (40 % of the work failed); "
         "manifest /broken, concurrency 4: fails too often (40 % of the work failed)."
     )

@@ -198,7 +198,7 @@ def test_a_missing_cell_does_not_make_the_best_differ():
         )
     )
 
-    assert found["answer"]["sentence"].startswith("W 8, engine a is the fastest; w 4, engine a ")
+    assert found["answer"]["sentence"].startswith("W 8 with engine a is the fastest; w 4 with engine a ")
 
 
 def test_noise_does_not_make_the_best_differ():
@@ -214,7 +214,7 @@ def test_noise_does_not_make_the_best_differ():
     )
 
     assert found["answer"]["sentence"] == (
-        "W 2, engine a, w 4, engine a, w 2, engine b and 1 more may be the fastest; the others are slower."
+        "4 of 6 settings may be the fastest; the others are slower."
     )
 
 
@@ -233,7 +233,7 @@ def test_of_two_factors_the_best_cell_of_all_comes_first(order):
 
     meanwhile = ", if nothing else changed meanwhile" if order == "blocked" else ""
     assert found["answer"]["sentence"].startswith(
-        f"W 4, engine a is the fastest{meanwhile}; w 2, engine b is 42.3 % slower, w 2, engine a is 89.8 % slower."
+        f"W 4 with engine a is the fastest{meanwhile}; w 2 with engine b is 42.3 % slower."
     )
     assert found["answer"]["facts"][0]["label"] == "w 4, engine a"
     assert found["answer"]["facts"][0]["note"] == "the fastest"
@@ -254,7 +254,7 @@ def test_of_two_factors_rivals_of_the_best_cell_are_named():
     )
 
     assert found["answer"]["sentence"] == (
-        "W 4, engine a or w 2, engine b may be the fastest; the others are slower."
+        "W 4 with engine a or w 2 with engine b may be the fastest; the others are slower."
     )
 
 
@@ -291,7 +291,7 @@ def test_the_best_cell_is_named_apart_for_each_work():
 
     assert len(found["levels"]["overall"]) == 2
     assert found["answer"]["sentence"] == (
-        "The fastest setting for each test: small: w 4, engine a; large: w 4, engine a."
+        "The fastest setting for each test: small: w 4 with engine a; large: w 4 with engine a."
     )
 
 

@@ -258,7 +258,7 @@ SENTENCES = {
             ),
             of=workers(5.0, 4.0, 3.0, 4.0, 5.0, 6.0),
         ),
-        "Workers 1, 2, 4 and 1 more may be the fastest; 16 and above are slower.",
+        "Workers 1 to 8 may be the fastest; 16 and above are slower.",
     ),
     "levels, one fails": (
         levels(
@@ -301,24 +301,23 @@ SENTENCES = {
     ),
     "groups, undecided ones": (
         two_groups(possibly=((1, 2), (4,))),
-        "The fastest workers: engine a: none shown; engine b: 4.",
+        "The fastest workers: none shown (engine a); 4 (engine b).",
     ),
     "groups, other levels": (
         two_groups(2, 3, ((2,), (3,))),
-        "The fastest workers: engine a: 4; engine b: 2.",
+        "The fastest workers: 4 (engine a); 2 (engine b).",
     ),
     "groups, shared rival": (
         two_groups(2, 3, ((2,), (3, 4))),
-        "The fastest workers: engine a: 4; engine b: none shown.",
+        "The fastest workers: 4 (engine a); none shown (engine b).",
     ),
     "groups, best of all": (
         two_groups(overall=best_of_all(2)),
-        "Engine a, workers 4 is the fastest; engine b, workers 4 is 12 % slower, engine b, "
-        "workers 2 is 45 % slower.",
+        "Engine a with workers 4 is the fastest; engine b with workers 4 is 12 % slower.",
     ),
     "groups, rival of the best of all": (
         two_groups(overall=best_of_all(2, 4)),
-        "Engine a, workers 4 or engine b, workers 4 may be the fastest; the others are slower.",
+        "Engine a with workers 4 or engine b with workers 4 may be the fastest; the others are slower.",
     ),
     "groups, undecided overall": (
         two_groups(overall=best_of_all(1, 2, 3, 4)),
@@ -326,8 +325,8 @@ SENTENCES = {
     ),
     "groups, some not ranked": (
         two_groups(overall=best_of_all(2, ranked=(1, 2, 4), failing=[3])),
-        "Of those that pass, engine a, workers 4 is the fastest; engine b, workers 4 is 12 % "
-        "slower, engine a, workers 2 is 30 % slower.",
+        "Of those that pass, engine a with workers 4 is the fastest; engine b with workers 4 is 12 % "
+        "slower.",
     ),
     # The primary contrast
     "primary, better": (
@@ -785,7 +784,7 @@ def test_the_cost_of_slower_settings_is_beside_the_best():
 def test_of_a_rate_the_value_is_beside_the_best():
     facts = levels(ranked(), unit="B/s", lower_is_better=False).facts
 
-    assert facts[1].note == "the best is 100.0 % above it; up to 120.0 % (95 %)"
+    assert facts[1].note == "workers 8 is 100.0 % above it; the best up to 120.0 % (95 %)"
 
 
 GAP = BegunSession(2, 7, 20.2, [])
