@@ -60,7 +60,6 @@ from campaigns.findings.wording.starved import (
 from campaigns.findings.wording.targets import targets_text
 from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
 from campaigns.findings.wording.verdicts import (
-    ALARMS,
     Display,
     label_of,
     primary_advice,

@@ -469,7 +469,8 @@ def _by_sessions(decided: Sequence[CapacityOfSetting], *, alone: bool) -> str:
     """Say that sessions do not confirm what is carried; empty where they do."""
     standings = [each.confirmation.standing for each in decided if each.confirmation]
     single, not_confirmed = standings.count("one_session"), standings.count("not_confirmed")
-    of = "" if alone else f" for {single or not_confirmed} of {len(decided)} settings"
+    among = "" if alone or len(decided) == 1 else f" of {len(decided)} settings"
+    of = among and f" for {single or not_confirmed}{among}"
     if single:
         return f"It rests on one session{of}: this does not count as confirmation."
     return f"Its sessions do not confirm it{of}." if not_confirmed else ""

@@ -198,7 +198,9 @@ def test_a_missing_cell_does_not_make_the_best_differ():
         )
     )
 
-    assert found["answer"]["sentence"].startswith("W 8 with engine a is the fastest; w 4 with engine a ")
+    assert found["answer"]["sentence"].startswith(
+        "W 8 with engine a is the fastest; w 4 with engine a "
+    )
 
 
 def test_noise_does_not_make_the_best_differ():
