@@ -302,7 +302,6 @@ def test_levels_whose_values_are_all_equal_show_nothing_of_a_drift():
     assert validity.drift_within(np.log(np.where(levels == 1, 10.0, 9.7)), levels, hours) is None
 
 
-
 def test_drift_confounds_levels_that_lie_far_enough_apart():
     drift = validity.drift_within(*level_after_level(4, 0.02))
 
