@@ -304,7 +304,7 @@ def test_where_the_best_differs_between_groups_each_is_named(interleaved):
 
     sentence = findings(campaign)["answer"]["sentence"]
 
-    assert sentence == "The fastest concurrency: manifest /small: 2; manifest /large: 4."
+    assert sentence == "The fastest concurrency: 2 (manifest /small); 4 (manifest /large)."
 
 
 def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
@@ -320,8 +320,8 @@ def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
     answer = findings(campaign)["answer"]
 
     assert answer["sentence"].startswith(
-        "The fastest concurrency: manifest /small: 4; manifest /large: 4; "
-        "1 more combination cannot be judged. "
+        "The fastest concurrency: 4 (manifest /small); 4 (manifest /large); "
+        "1 combination cannot be judged. "
         "Manifest /gone, concurrency 2: fails too often (3 of 3 runs failed)"
     )
     assert [badge["word"] for badge in answer["badges"]] == [
