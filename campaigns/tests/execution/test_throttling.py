@@ -128,8 +128,9 @@ def test_maxconn_is_set_read_back_and_set_back(target, throttle):
     assert {(each.asked, each.in_force) for each in found} == {(0, 0), (3, 3)}
     compute.analyse(campaign)
     (answer,) = answers_of([campaign.pk]).values()
-    assert "3 of 5 clients were served; their response time is" in answer.sentence
-    assert "If all take turns, each waits" in answer.sentence
+    told = " ".join(each.text for each in answer.statements)
+    assert "3 of 5 clients were served; their response time is" in told
+    assert "If all take turns, each waits" in told
     restore_settings.restore(target.pk)
     assert slim(json.loads(throttle.read_text())["socket"]) in ("", "0")
 

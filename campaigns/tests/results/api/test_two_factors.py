@@ -34,7 +34,9 @@ def analysed(answer):
 def test_they_are_compared_on_every_face(send, client):
     campaign = analysed(send(puma(SLOW, QUICK)))
 
-    sentence = "Threads 8, workers 4 is the fastest; threads 16, workers 2 is 17.6 % slower."
+    sentence = (
+        "Threads 8 with workers 4 is the fastest; threads 16 with workers 2 is 17.6 % slower."
+    )
     assert answers_of([campaign.pk])[campaign.pk].sentence == sentence
     found = client.get(f"/api/v1/campaigns/{campaign.pk}/findings/levels").json()
     (pair,) = found["result"]["pairs"]
