@@ -75,7 +75,7 @@ def within_rows(best: Best, names: Mapping[int, str]) -> Rows:
 
 
 def cost_text(terms: Terms, best: Best, cell: int) -> str:
-    """Return how much slower or lower than the best measured setting a cell is."""
+    """Return how much slower or lower a cell is than the one with the best mean."""
     if cell == best.seen:
         return "best mean"
     place = best.cells.index(cell)
