@@ -44,7 +44,7 @@ class Difference:
 class Comparing:
     """Compares one campaign. exact: to the last bit, else within the tolerances. texts: also compare sentences.
 
-    same_rules: the findings were judged by the present methods. otherwise: places that were judged by other ones, and differ.
+    same_rules: the findings were judged by the rules of the present methods. otherwise: places that were judged by other ones, and differ.
     """
 
     def __init__(self, folder: str, *, exact: bool, texts: bool, same_rules: bool) -> None:

@@ -42,7 +42,7 @@ from campaigns.reviews.bundles.sending import CONCLUSION
 from campaigns.reviews.bundles.tables import FINDINGS, TABLES, Table
 from campaigns.reviews.bundles.writing import DEFINITION, MORE
 from campaigns.stats.hashing import data_hash, hash_together
-from campaigns.stats.methods import METHODS
+from campaigns.stats.methods import METHODS, of_earlier_rules
 
 FILE = MORE + CONCLUSION
 
@@ -140,7 +140,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: CampaignEntry, report:
         exact=dict(part.versions) == versions_now()
         and dict(manifest.arithmetic) == manifests.arithmetic(),
         texts=not part.taken_out,
-        same_rules=part.versions.get("methods") == METHODS,
+        same_rules=not of_earlier_rules(part.versions.get("methods", "")),
     )
     with apart(), _analysing(part):
         campaign = load(archive, part.folder)
