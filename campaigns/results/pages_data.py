@@ -13,9 +13,11 @@ from campaigns.kinds.base.values import BLIND_LABEL
 from campaigns.kit.charts.labels import FactorOutline, contrast_label
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import Attempt, Campaign, EffectiveSetting, Finding, Run, Session
+from campaigns.planning.configurations import CONFIGURATION
+from campaigns.planning.configurations import text_of as text_of_set
 from campaigns.planning.criterion import text_of
 from campaigns.planning.metrics import driver_if_known, metric_of, metrics_of
-from campaigns.planning.outline import _label, factors_of
+from campaigns.planning.outline import factors_of, labels_of
 from campaigns.results.environment import (
     Change,
     ObservedFact,
@@ -73,12 +75,20 @@ def outline_of(campaign: Campaign) -> Outline:
         warm_ups=Count("pk", filter=Q(purpose=Run.Purpose.WARM_UP)),
     )
     metrics = metrics_of(campaign)
+    labels = labels_of(campaign, driver, campaign.parameters)
+    factors = factors_of(campaign)
     return Outline(
         kind=driver.label if driver else campaign.kind,
         executable=driver is not None and driver.executable and campaign.target_id is not None,
-        factors=(factors := factors_of(campaign)),
-        parameters=tuple(
-            (_label(driver, name), value) for name, value in campaign.parameters.items()
+        factors=factors,
+        parameters=(
+            *((labels[name], value) for name, value in campaign.parameters.items()),
+            *(
+                (f"Configuration {level}", text_of_set(campaign.configurations[level]))
+                for factor in factors
+                if campaign.configurations and factor.name == CONFIGURATION
+                for level in factor.levels
+            ),
         ),
         metrics=metrics,
         metric=metric_of(campaign, campaign.primary_metric),
@@ -95,11 +105,13 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
     if campaign.paired_factor == BLIND_LABEL:
         return ""
     if campaign.primary_contrast or campaign.order != Campaign.Order.PAIRED:
-        return contrast_label(campaign.primary_contrast) if campaign.primary_contrast else ""
+        return (
+            contrast_label(campaign.primary_contrast, factors) if campaign.primary_contrast else ""
+        )
     levels = next((f.levels for f in factors if f.name == campaign.paired_factor), ())
     candidate = next((level for level in levels if level != campaign.baseline), None)
     pair: JsonObject = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
-    return contrast_label(pair | {"baseline": campaign.baseline})
+    return contrast_label(pair | {"baseline": campaign.baseline}, factors)
 
 
 def shown_findings(campaign: Campaign) -> QuerySet[Finding]:

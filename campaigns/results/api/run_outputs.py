@@ -25,7 +25,7 @@ from campaigns.models import (
     Proof,
     Run,
 )
-from campaigns.planning.api.design_shapes import CellName
+from campaigns.planning.api.cell_name import CellName
 
 ATTEMPT_FIELDS = (
     *("number", "state", "phase", "reason", "worker", "host", "queued_at", "claimed_at"),

@@ -106,6 +106,10 @@ class ImportQuery(OfTeamQuery):
     roles = serializers.CharField(
         required=False, help_text="Roles of factors, as a JSON object: {“clients”: “load”}."
     )
+    directions = serializers.CharField(
+        required=False,
+        help_text="Which way is better, of metrics of which the file does not say it, as a JSON object: {“duration”: “lower”}.",
+    )
     closed_loop = serializers.CharField(
         required=False,
         help_text="Of a fixed number of clients, as a JSON object: {“throughput”: “rate”, “response”: “latency”}.",
@@ -214,7 +218,7 @@ def received_data(received: Received, request: Any, *, dry: bool) -> JsonObject:
         "primary_metric": campaign.primary_metric,
         "dropped": received.submission.dropped,
         "questions": list(received.questions),
-        "submission": None if dry else result,
+        "submission": None if dry and received.made else result,
     }
 
 
@@ -416,7 +420,11 @@ def about_of(query: JsonObject) -> About:
         filename=query.get("filename", "").replace("\\", "/").rsplit("/", 1)[-1],
         format=query.get("format", ""),
         definition={name: query[name] for name in DEFINITION if query.get(name)}
-        | {name: stated for name in ("roles", "closed_loop") if (stated := _object(query, name))},
+        | {
+            name: stated
+            for name in ("roles", "directions", "closed_loop")
+            if (stated := _object(query, name))
+        },
         context={name: str(value) for name, value in _object(query, "context").items()},
         mapping=_object(query, "mapping"),
         fidelity=query.get("fidelity", ""),

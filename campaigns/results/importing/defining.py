@@ -13,7 +13,7 @@ from campaigns.kit.mappings import Json, JsonObject
 from campaigns.models import Campaign, Factor
 from campaigns.planning import checking
 from campaigns.planning.closed_loops import read_loop
-from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.contrasts import contrast_in, read_contrast
 from campaigns.planning.criterion import PATH as CRITERION
 from campaigns.planning.criterion import from_lines, read_criterion
 from campaigns.planning.roles import PATH as ROLES
@@ -34,7 +34,7 @@ def source_of(submitted: Submitted) -> str:
         raise Invalid({"source": error.messages}) from None
 
 
-def definition_of(submitted: Submitted) -> checking.Definition:
+def definition_of(submitted: Submitted) -> checking.CheckedDefinition:
     """Check the fields that people write as the form does, then add those that only an import has."""
     value = submitted.definition
     order = value.get("order") or Campaign.Order.BLOCKED
@@ -72,12 +72,11 @@ def definition_of(submitted: Submitted) -> checking.Definition:
     criterion = _criterion(value, submitted, errors)
     primary = _primary(value, submitted, errors)
     loop = _closed_loop(value, factors, roles, submitted, errors)
-    contrast = None
+    stated, contrast = contrast_in(value.get("primary_contrast"), errors), None
     if not errors:
         cells = list({str(levels): levels for levels in distinct_levels(submitted.runs)}.values())
-        requested = value.get("primary_contrast")
         contrast = read_contrast(
-            requested, driver_of(KIND), factors, cells, paired, errors, work, loads
+            stated, driver_of(KIND), factors, cells, paired, errors, work, loads
         )
     if errors:
         raise Invalid(errors)
@@ -156,8 +155,17 @@ def metric_of(metric: ReadMetric) -> Metric:
 
 
 def load_questions(submitted: Submitted) -> list[str]:
-    """Return a question for each factor that may be load, as its name and its numbers suggest."""
-    return [_question(name) for name in may_be_load(_factors(submitted), submitted.stated_roles)]
+    """Return a question for each factor that is a guess, or that may be load, as its name and its numbers suggest."""
+    stated, guesses = submitted.stated_roles, submitted.guesses
+    factors = _factors(submitted)
+    guessed = [
+        f"Is “{name}” a setting? The file does not say so. {guess} Its levels are not ranked until you say “setting”, or “load”, "
+        "which is how much was asked of the target at once."
+        for name, guess in guesses.items()
+        if name in factors and name not in stated
+    ]
+    loads = may_be_load(factors, {**dict.fromkeys(guesses, ""), **stated})
+    return [*guessed, *map(_question, loads)]
 
 
 def _question(name: str) -> str:

@@ -1,6 +1,7 @@
-"""Create the demonstration: an imported campaign with its answer, and a draft that can be launched."""
+"""Create what a new user finds: an imported campaign with its answer, and the simulators as targets."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -8,7 +9,6 @@ from django.db import transaction
 
 from campaigns.models import Campaign, Target
 from campaigns.models.teams import default_team
-from campaigns.planning import checking, drafts
 from campaigns.planning.analyses import request_analysis
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
@@ -25,11 +25,7 @@ PUBLISHED_SOURCE = (
 SUBMISSIONS = Path(__file__).with_name("published")
 """Experiments of which only figures were published, as submissions; `source` says that their rows are simulated."""
 SANDBOX = "sandbox"
-REPOSITORY = "repo/files=200/size=20kB/latency=20/PULP_MANIFEST"
-FEW, MANY = 2, 20
-PAIRS = 6
-"""200 files that the sandbox answers after 20 ms take 2 s two at a time and 0.2 s twenty at a time: enough
-for an answer on a machine that is busy with something else, too."""
+PULP = "Sandbox Pulp"
 
 
 def published_campaign(author: User | None) -> tuple[Campaign, bool]:
@@ -73,53 +69,45 @@ def published_submissions(author: User | None) -> list[Campaign]:
     return campaigns
 
 
-@transaction.atomic
-def sandbox_target(base_url: str, author: User | None) -> str:
-    """Create the target `sandbox` with its draft, or update its address. Return a report as text.
+def sandbox_target(base_url: str) -> str:
+    """Create the target of the sandbox, or update its address; see `simulator_target`."""
+    notes = "A simulator that comes with perfdash. Its front page explains its URLs."
+    return simulator_target(
+        {"name": SANDBOX, "family": "http", "base_url": base_url, "notes": notes}
+    )
 
-    Both are created once: after the owner retires the target or deletes the draft they are not created
-    again. The address stays while a campaign is measuring it, or where somebody gave the name to a server
-    of their own. Raise Invalid where the installation's rules do not allow the address.
+
+def pulp_target(base_url: str) -> str:
+    """Create the target of the simulated Pulp, or update its address; see `simulator_target`."""
+    notes = (
+        "A simulated Pulp 3 that comes with perfdash: its numbers say nothing about a real one. It syncs from "
+        "its own machine only, such as the repositories of the sandbox."
+    )
+    login = {"username": "admin", "password": "password"}  # what every simulator starts with
+    server = {"name": PULP, "family": "pulp", "base_url": base_url, "notes": notes}
+    return simulator_target({**server, **login, "is_dedicated": True})
+
+
+@transaction.atomic
+def simulator_target(server: Mapping[str, str | bool]) -> str:
+    """Create the target of a simulator, or update its address. Return a report as text.
+
+    It is created once: after its owner retires it, it is not created again. The address stays while a campaign is
+    measuring it, or where somebody gave the name to a server of their own. Raise Invalid where the installation's rules
+    do not allow the address.
     """
-    row = Target.objects.filter(name=SANDBOX, retired_at=None).first()
+    server = {**server, "confirm_address": True}
+    name, base_url = str(server["name"]), str(server["base_url"])
+    row = Target.objects.filter(name=name, retired_at=None).first()
     if row is None:
-        if Target.objects.filter(name__startswith=f"{SANDBOX} (retired ").exists():
+        if Target.objects.filter(name__startswith=f"{name} (retired ").exists():
             return ""
-        target = saving.save_target(_server(base_url))
-        drafts.create(checking.check(_comparison(target)), author)
-        return f"Made the target {SANDBOX} at {base_url}, and a draft that measures it."
-    taken_over = row.family != "http" or row.username or row.password
-    if taken_over or row.base_url == base_url:
+        saving.save_target(server)
+        return f"Made the target {name} at {base_url}."
+    is_ours = row.family == server["family"] and row.username == server.get("username", "")
+    if not is_ours or row.base_url == base_url:
         return ""
     if value := paused_where_it_was(row, base_url):
         return value
-    saving.save_target(as_data(row) | _server(base_url, row.notes), row)
-    return f"The target {SANDBOX} is at {base_url} now."
-
-
-def _server(base_url: str, notes: str = "") -> dict[str, object]:
-    return {
-        "name": SANDBOX,
-        "family": "http",
-        "base_url": base_url,
-        "notes": notes or "A simulator that comes with perfdash. Its front page explains its URLs.",
-        "confirm_address": True,
-    }
-
-
-def _comparison(target: Target) -> dict[str, object]:
-    """Return a comparison with a large effect that takes about half a minute."""
-    return {
-        "kind": "downloader",
-        "question": f"Is it faster to download {MANY} files at a time than {FEW}?",
-        "name": f"{MANY} files at a time vs. {FEW}",
-        "target": target.pk,
-        "parameters": {"manifest": REPOSITORY},
-        "factors": {"concurrency": [FEW, MANY]},
-        "order": Campaign.Order.PAIRED,
-        "paired_factor": "concurrency",
-        "baseline": str(FEW),
-        "repetitions": PAIRS,
-        "seed": 2,
-        "tags": ["demo"],
-    }
+    saving.save_target(as_data(row) | server | {"notes": row.notes}, row)
+    return f"The target {name} is at {base_url} now."

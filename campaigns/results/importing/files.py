@@ -10,6 +10,7 @@ from django.db import transaction
 from msgspec import structs
 
 from campaigns.kit.apart import Limits
+from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Json
 from campaigns.kit.redaction import storable
 from campaigns.models import Campaign, Submission, Team
@@ -19,16 +20,19 @@ from campaigns.results import reading
 from campaigns.results.importing.known import wait_for_turn
 from campaigns.results.importing.receiving import Received, create
 from campaigns.results.importing.submitted import MOST_UNITS, Submitted, SubmittedRun
-from campaigns.results.readers.base import Read, ReadRun
+from campaigns.results.readers.base import Read, ReadMetric, ReadRun
+from campaigns.results.readers.base.building import some
 
 PIECE = 1_000_000
+WAYS = {"lower": True, "higher": False}
+"""What a person says of a metric without a direction, as `lower_is_better`."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
     """What a person says about a file; the rest comes from the file.
 
-    definition: fields of the campaign, such as its question, and `roles` of factors. context: facts of the environment, by name.
+    definition: fields of the campaign, such as its question, `roles` of factors, and `directions` of metrics. context: facts of the environment, by name.
     mapping: of columns, for a plain CSV. fidelity: of all values, where the file is not the one that the
     tool wrote.
     """
@@ -86,8 +90,12 @@ def stored_already(digest: str, team: Team | None) -> Received | None:
 
 
 def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
-    """Return the content of a file in the form that is stored; its description overrides it."""
-    directed = [metric.name for metric in read.metrics if metric.lower_is_better is not None]
+    """Return the content of a file in the form that is stored; its description overrides it. Raise Invalid for `directions`."""
+    values = {
+        name: value for name, value in about.definition.items() if value not in (None, "", [])
+    }
+    metrics = _with_directions(read.metrics, values.pop("directions", {}))
+    directed = [metric.name for metric in metrics if metric.lower_is_better is not None]
     primary = read.primary_metric if read.primary_metric in directed else "".join(directed[:1])
     suggested = {
         "question": read.question,
@@ -99,9 +107,6 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
     blocks = blocks_of(read.runs)
     if any(blocks):
         suggested["order"] = Campaign.Order.INTERLEAVED
-    values = {
-        name: value for name, value in about.definition.items() if value not in (None, "", [])
-    }
     roles = {**read.roles, **values.pop("roles", {})}
     context = {name[:100]: storable(value) for name, value in read.facts.items()}
     return Submitted(
@@ -117,18 +122,51 @@ def submitted_of(read: Read, about: About, digest: str = "") -> Submitted:
                 unit=metric.unit[:20],
                 fidelity=about.fidelity or metric.fidelity,
             )
-            for metric in read.metrics
+            for metric in metrics
         ],
         definition={**suggested, **values},
         factors=read.factors,
         work=[name for name in read.work if name not in roles],
         roles=roles,
+        guesses=read.guesses,
         info={name: storable(value) for name, value in read.info.items()},
         digest=digest,
         format=read.format,
         filename=about.filename[:200],
         dropped=read.dropped,
     )
+
+
+def _with_directions(metrics: Sequence[ReadMetric], stated: Json) -> list[ReadMetric]:
+    """Return the metrics with the directions that a person states of those without one: `lower` or `higher` by name.
+
+    Raise Invalid for another name or word, and where no metric has a direction.
+    """
+    without = [metric.name for metric in metrics if metric.lower_is_better is None]
+    for name, way in stated.items():
+        if name not in without or not isinstance(way, str) or way not in WAYS:
+            raise Invalid(
+                {
+                    "directions": [
+                        f"“{name[:60]}: {str(way)[:20]}” is none: give {', '.join(WAYS)} to one of {some(without) or 'no metric'}."
+                    ]
+                }
+            )
+    if len(without) == len(metrics) and not stated:
+        raise Invalid(
+            {
+                "directions": [
+                    f"Which way is better, lower or higher? The file does not say it of {some(without)}. Name one "
+                    "under “Lower is better” or “Higher is better” (command line: --lower or --higher; REST: directions)."
+                ]
+            }
+        )
+    return [
+        structs.replace(metric, lower_is_better=WAYS[stated[metric.name]])
+        if metric.name in stated
+        else metric
+        for metric in metrics
+    ]
 
 
 def blocks_of(runs: Sequence[ReadRun]) -> list[int | None]:

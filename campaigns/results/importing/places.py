@@ -10,7 +10,8 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Levels
 from campaigns.kit.statements import Message
 from campaigns.models import Block, Campaign, Cell, Factor, Level
-from campaigns.planning.kind_fields import MOST_CELLS, MOST_FACTORS
+from campaigns.planning.definition import MOST_FACTORS
+from campaigns.planning.kind_fields import MOST_CELLS
 from campaigns.planning.levels import MOST_BYTES
 from campaigns.planning.roles import check_loads
 from campaigns.results.bulk import count_received
@@ -38,6 +39,7 @@ class Places:
         self._last_cell = 0
         self._names: list[str] = []
         self._order, self._roles = submitted.factors, submitted.stated_roles
+        self._guesses = submitted.guesses
         self._blocks: dict[int, Block] = {}
         self._changed: dict[str, Cell] = {}
         self._sent_blocks = {run.block for run in submitted.runs if run.block}
@@ -210,6 +212,7 @@ class Places:
                 defaults={
                     "position": position,
                     "role": self._roles.get(name, ""),
+                    "guess": self._guesses.get(name, ""),
                 },
             )
             stored = {json.dumps(level.value): level for level in factor.levels.all()}

@@ -21,9 +21,9 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 _SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
     "puma_threads": ("Puma threads", 1, 128),
-    "db_pool": ("Connections of a worker", 0, 1000),
-    "cpus": ("CPUs of the server", 1, 256),
-    "memory_gib": ("Memory of the server", 1, 4096),
+    "db_pool": ("DB pool", 0, 1000),
+    "cpus": ("CPUs", 1, 256),
+    "memory_gib": ("Memory in GiB", 1, 4096),
 }
 _WATCHES = {"node_exporter": "/metrics", "puma": "/stats"}
 """What the simulator tells of its modelled machine and Puma, by the source that reads it."""

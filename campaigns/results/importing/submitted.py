@@ -234,6 +234,7 @@ class Submitted(Struct, frozen=True, kw_only=True):
 
     factors: levels in the order of display; further ones are added in the order of the runs.
     work: factors whose levels are different work, which is not compared. roles: of factors; also that one.
+    guesses: why a factor is one, where the file does not say so.
     digest: of the whole; `format` and `filename`: of a file.
     """
 
@@ -243,6 +244,7 @@ class Submitted(Struct, frozen=True, kw_only=True):
     factors: Mapping[str, Sequence[Scalar]] = {}
     work: Sequence[str] = ()
     roles: Mapping[str, str] = {}
+    guesses: Mapping[str, str] = {}
     info: Json = {}
     external_id: str = ""
     digest: str = ""

@@ -59,6 +59,24 @@ class ImportForm(forms.Form):
         help_text="Factors that are how much was asked at once, such as clients, separated by commas. Their levels "
         "are not ranked: the answer is what each setting carries.",
     )
+    setting = Text(
+        max_length=500,
+        required=False,
+        label="Setting",
+        help_text="Factors that the preview asks about, and that somebody may choose, separated by commas. Their levels are ranked.",
+    )
+    lower = Text(
+        max_length=500,
+        required=False,
+        label="Lower is better",
+        help_text="Metrics of which the file does not say it, separated by commas.",
+    )
+    higher = Text(
+        max_length=500,
+        required=False,
+        label="Higher is better",
+        help_text="Metrics of which the file does not say it, separated by commas.",
+    )
     criterion = forms.CharField(
         max_length=2000,
         required=False,
@@ -88,6 +106,16 @@ class ImportForm(forms.Form):
         help_text="A JSON object with factors and metrics: see “Import a file” in the manual.",
     )
 
+    def clean(self) -> JsonObject:
+        """Refuse what is named in both of two fields that exclude each other."""
+        cleaned = super().clean() or self.cleaned_data
+        for one, other in (("load", "setting"), ("lower", "higher")):
+            twice = _listed(cleaned.get(one)) & _listed(cleaned.get(other))
+            if twice:
+                label = self.fields[one].label
+                self.add_error(other, f"“{min(twice)}” stands under “{label}”, too: name it once.")
+        return cleaned
+
     def clean_facts(self) -> dict[str, str]:
         """Read one fact a line. Raise ValidationError that names the line."""
         result = {}
@@ -114,7 +142,10 @@ class ImportForm(forms.Form):
     def about(self, filename: str) -> About:
         """Return the description in the form that an import takes."""
         clean = self.cleaned_data
-        load = [name.strip() for name in clean["load"].split(",") if name.strip()]
+        roles, directions = (
+            {name: word for word in words for name in sorted(_listed(clean[word]))}
+            for words in (("load", "setting"), ("lower", "higher"))
+        )
         loop = dict(zip(LOOP, map(str.strip, clean["closed_loop"].split(",")), strict=False))
         return About(
             filename=filename,
@@ -124,11 +155,17 @@ class ImportForm(forms.Form):
                 for name in ("question", "name", "tags", "primary_metric", "criterion")
                 if clean[name]
             }
-            | ({"roles": dict.fromkeys(load, "load")} if load else {})
+            | ({"roles": roles} if roles else {})
+            | ({"directions": directions} if directions else {})
             | ({"closed_loop": loop} if clean["closed_loop"] else {}),
             context=clean["facts"],
             mapping=clean["mapping"],
         )
+
+
+def _listed(text: str | None) -> set[str]:
+    """Return names that are separated by commas."""
+    return {name.strip() for name in (text or "").split(",") if name.strip()}
 
 
 LOOP = ("throughput", "response")
@@ -137,11 +174,12 @@ LOOP = ("throughput", "response")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The preview of a file. rows: of metrics: label, name, unit, direction, kind of number."""
+    """The preview of a file. primary: label of the primary metric. rows: of metrics: label, name, unit, direction, kind of number."""
 
     campaign: Campaign
     received: Received
     tool: str
+    primary: str
     factors: tuple[tuple[str, int], ...]
     rows: tuple[tuple[str, str, str, str, str], ...]
     more: int
@@ -247,6 +285,7 @@ def _look(request: HttpRequest, file: UploadedFile, about: About) -> Look:
         look = Look(
             campaign=campaign,
             received=received,
+            primary=next((m.label for m in metrics if m.name == campaign.primary_metric), ""),
             tool=all_readers()[received.submission.format].label,
             factors=tuple(
                 (factor.name, factor.levels.count()) for factor in campaign.factors.all()

@@ -29,7 +29,10 @@ MEMORY = ReadMetric("memory", "Memory", "B", True, "aggregated")
 TRACKED = ReadMetric("tracked", "Tracked value", UNKNOWN_UNIT, None, "aggregated")
 KINDS = {"time": TIME, "timeraw": TIME, "mem": MEMORY, "peakmem": MEMORY, "track": TRACKED}
 FAILED = "asv has no result: the benchmark failed"
+SKIPPED = "skipped"
 COMMIT_LETTERS = 8
+OLD = (b'"commit_hash"', b'"env_name"', b'"results"')
+"""Keys of results before asv 0.5, which have no columns."""
 MOST_COMBINATIONS = 10_000
 
 
@@ -41,24 +44,37 @@ class Asv:
 
     def detects(self, head: bytes, filename: str) -> bool:
         """Return whether it is a result file, or benchmarks.json."""
-        return b'"result_columns"' in head or (b'"param_names"' in head and b'"params"' in head)
+        return (
+            b'"result_columns"' in head
+            or (b'"param_names"' in head and b'"params"' in head)
+            or all(key in head for key in OLD)
+        )
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the results of every file."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(TIME, MEMORY, TRACKED)
-        provided = documents(source.text(), nan=True)
-        files = [each for each in provided if "result_columns" in each]
+        provided = documents(source)
+        files = [each for each in provided if "commit_hash" in each]
         if not files:
             refuse(
                 "",
                 "There is no file of results here, only benchmarks.json; add results/MACHINE/*.json.",
             )
-        names = _parameter_names([each for each in provided if "result_columns" not in each])
-        runs = (run for file in files for run in _results(builder, file, names))
-        results = list(islice(runs, MOST_VALUES + 1))
+        names = _parameter_names([each for each in provided if "commit_hash" not in each])
+        results: list[Run] = []
+        for file in files:
+            with source.spare("A file of results"):
+                most = MOST_VALUES + 1 - len(results)
+                results += islice(_results(builder, source, file, names), most)
         if len(results) > MOST_VALUES:
             refuse("", f"The files have more than {MOST_VALUES:,} results; split them.")
+        skipped = [each for each in results if each[2][1] == SKIPPED]
+        results = [each for each in results if each[2][1] != SKIPPED]
+        if skipped:
+            builder.drop(
+                f"{len(skipped):,} results are left out: asv writes NaN for parameters that a benchmark skips."
+            )
         levels, shared = varying([each for each, _, _ in results])
         for (_, values, about), differing in zip(results, levels, strict=True):
             began, reason = about
@@ -71,7 +87,7 @@ class Asv:
             )
         builder.drop(
             "Each time is asv's median, and one run: compare by running asv several times. Its quartiles are "
-            "left out, and parameters that a benchmark skips."
+            "left out."
         )
         return builder.build(
             name=f"asv: {shared.get('benchmark', 'several')}",
@@ -94,8 +110,12 @@ def _parameter_names(files: list[Node]) -> dict[str, list[str]]:
 Run = tuple[dict[str, Scalar], dict[str, float], tuple[float, str]]
 
 
-def _results(builder: Builder, file: Node, names: dict[str, list[str]]) -> Iterator[Run]:
-    columns = [each.text() for each in file.at("result_columns").elements()]
+def _results(
+    builder: Builder, source: Source, file: Node, names: dict[str, list[str]]
+) -> Iterator[Run]:
+    columns = None
+    if "result_columns" in file:
+        columns = [each.text() for each in file.at("result_columns").elements()]
     common: dict[str, Scalar] = {
         "commit": file.at("commit_hash").text()[:COMMIT_LETTERS],
         "environment": file.at("env_name").text(),
@@ -107,23 +127,48 @@ def _results(builder: Builder, file: Node, names: dict[str, list[str]]) -> Itera
         else:
             builder.fact(key.replace("_", " "), value.scalar())
     for benchmark, row in file.at("results").items():
-        fields = dict(zip(columns, row.elements(), strict=False))
-        metric = _metric(benchmark)
-        about = {**common, "benchmark": benchmark}
-        began = _began(fields)
-        result = fields.get("result")
-        if result is None or result.value is None:
-            yield about, {}, (began, FAILED)
-            continue
-        cells = _cells(benchmark, fields, names)
-        results = result.elements()
-        if len(results) != len(cells):
-            refuse(result.path, f"There are {len(results)} results for {len(cells)} parameters.")
-        for cell, each in zip(cells, results, strict=True):
-            if each.value is None:
-                yield {**about, **cell}, {}, (began, FAILED)
-            elif each.value == each.value:  # NaN, which is not, is what was skipped
+        with source.spare("A benchmark"):
+            fields = _fields(file, benchmark, row, columns)
+            yield from _of_benchmark(source, {**common, "benchmark": benchmark}, fields, names)
+
+
+def _fields(file: Node, benchmark: str, row: Node, columns: list[str] | None) -> dict[str, Node]:
+    """Return the fields of a result by their columns; before asv 0.5, by their names, or it is a number."""
+    if columns is None:
+        fields = dict(row.items()) if isinstance(row.value, dict) else {"result": row}
+        began = file.get("started_at")
+        if began is not None and benchmark in began:
+            fields["started_at"] = began.at(benchmark)
+        return fields
+    elements = row.elements()
+    if len(elements) > len(columns):
+        refuse(row.path, f"There are {len(elements)} fields for {len(columns)} columns.")
+    return dict(zip(columns, elements, strict=False))
+
+
+def _of_benchmark(
+    source: Source, about: dict[str, Scalar], fields: dict[str, Node], names: dict[str, list[str]]
+) -> Iterator[Run]:
+    """Yield the runs of one benchmark: one for each combination of its parameters."""
+    benchmark = str(about["benchmark"])
+    metric = _metric(benchmark)
+    began = _began(fields)
+    result = fields.get("result")
+    if result is None or result.value is None:
+        yield about, {}, (began, FAILED)
+        return
+    cells = _cells(benchmark, fields, names)
+    results = result.elements() if isinstance(result.value, list) else [result]
+    if len(results) != len(cells):
+        refuse(result.path, f"There are {len(results)} results for {len(cells)} parameters.")
+    for cell, each in zip(cells, results, strict=True):
+        if each.value is None:
+            yield {**about, **cell}, {}, (began, FAILED)
+        elif each.value == each.value:
+            with source.spare():
                 yield {**about, **cell}, {metric.name: each.number()}, (began, "")
+        else:  # NaN, which is not what it is
+            yield {**about, **cell}, {}, (began, SKIPPED)
 
 
 def _metric(benchmark: str) -> ReadMetric:

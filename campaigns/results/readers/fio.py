@@ -1,7 +1,8 @@
-"""Read fio, `--output-format=json` (or json+): a run for each job, of one output or several."""
+"""Read fio, `--output-format=json` (json+, or normal,json): a run for each job, of one output or several."""
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from math import fsum
 
 from campaigns.results.readers.base import (
@@ -19,7 +20,8 @@ from campaigns.results.readers.base import (
 from campaigns.results.readers.base.metrics import failed_share
 from campaigns.results.readers.base.texts import instant_at
 
-DIRECTIONS = ("read", "write", "trim")
+DIRECTIONS = ("read", "write", "trim", "mixed")
+"""`mixed` is what --unified_rw_reporting=1 writes in place of the others, and =both beside them."""
 PERCENTILES = {
     "50.000000": 50,
     "90.000000": 90,
@@ -35,9 +37,14 @@ SETTINGS = (
 SAME_BEGIN = 100
 """Milliseconds: reports of one run have the same start, and a run starts after the end of the last one."""
 PERCENTILES_OF = {"lat_ns": "latency", "clat_ns": "completion latency"}
+OLD = {"lat_ns": "lat", "clat_ns": "clat"}
+"""What fio 2 writes, in microseconds."""
 SAME = {"readwrite": "rw", "blocksize": "bs"}
-MESSAGES = re.compile(r"^(?:fio|note): .*$", re.MULTILINE)
-"""Lines that fio may write into the same file, above its JSON."""
+PRINTED = re.compile(rb"^(?:<\S{1,99}> )?fio-\d[^\n]{0,40}\r?\nStarting \d", re.MULTILINE)
+JSON = re.compile(r"^\{", re.MULTILINE)
+TERSE = re.compile(rb"^\d;fio-\d", re.MULTILINE)
+ALL_CLIENTS = "All clients"
+"""The name under which a client of several servers writes what it added up."""
 
 
 class Fio:
@@ -47,8 +54,8 @@ class Fio:
     label = "fio"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Return whether it begins with the first key of its JSON."""
-        return b'"fio version"' in head
+        """Return whether there is the first key of its JSON, or what it prints without it."""
+        return b'"fio version"' in head or bool(PRINTED.search(head) or TERSE.search(head))
 
     def read(self, source: Source, options: Options) -> Read:
         """Read every job of every output in the file."""
@@ -56,13 +63,22 @@ class Fio:
         for direction in DIRECTIONS:
             builder.declare(*_metrics(direction))
         builder.declare(failed_share("aggregated"))
-        outputs = _last_reports(builder, documents(MESSAGES.sub("", source.text())))
-        jobs = [job for output in outputs for job in _jobs(output)]
+        text = source.text(whole=True)
+        if not JSON.search(text):
+            refuse("", "This output of fio has no JSON; measure with --output-format=json.")
+        timed: list[_Timed] = []
+        for output in documents(source, text):
+            with source.spare("An output"):
+                timed.append((output, _timing(output)))
+        jobs: list[_Job] = []
+        for output in _last_reports(builder, timed):
+            jobs += _jobs(source, output)
         settings, shared = varying([each.settings for each in jobs])
         names = {(each.name, repr(levels)) for each, levels in zip(jobs, settings, strict=True)}
         distinct = len(names) == len({repr(levels) for levels in settings})
         for job, levels in zip(jobs, settings, strict=True):
-            _run(builder, job, levels if distinct else {"job": job.name, **levels})
+            with source.spare():
+                _run(builder, job, levels if distinct else {"job": job.name, **levels})
         for name, value in shared.items():
             builder.note(name, value)
         builder.note("jobs", ", ".join(dict.fromkeys(job.name for job in jobs)))
@@ -79,14 +95,20 @@ class Fio:
         )
 
 
-def _last_reports(builder: Builder, outputs: list[Node]) -> list[Node]:
+_Timed = tuple[Node, tuple[list[str], float, float]]
+"""An output with the names of its jobs, its start and its duration in milliseconds."""
+
+
+def _last_reports(builder: Builder, outputs: list[_Timed]) -> list[Node]:
     """Leave out the interim reports of --status-interval: each report counts from the beginning."""
-    stored: list[tuple[Node, tuple[list[str], float, float]]] = []
-    for output in outputs:
-        about = names, began, runtime = _timing(output)
+    stored: list[_Timed] = []
+    for output, about in outputs:
+        names, began, runtime = about
         if stored:
             before = stored[-1][1]
-            if before[0] == names and abs(before[1] - began) < SAME_BEGIN and before[2] < runtime:
+            timed = "timestamp_ms" in output and "timestamp_ms" in stored[-1][0]
+            same = timed and before[0] == names and abs(before[1] - began) < SAME_BEGIN
+            if same and before[2] < runtime:
                 stored.pop()
                 builder.drop("Reports before the end (--status-interval) are left out.")
         stored.append((output, about))
@@ -95,32 +117,71 @@ def _last_reports(builder: Builder, outputs: list[Node]) -> list[Node]:
 
 def _timing(output: Node) -> tuple[list[str], float, float]:
     """Return names of the jobs, start, and duration in milliseconds."""
-    jobs = output.at("jobs").elements()
+    jobs = _entries(output)
     parts = [job.at(each) for job in jobs for each in DIRECTIONS if each in job]
-    runtime = max((part.at("runtime").seconds() for part in parts), default=0.0)
+    runtimes = (part.get("runtime") for part in parts)
+    runtime = max(
+        (each.seconds() for each in runtimes if each and isinstance(each.value, int | float)),
+        default=0.0,
+    )
     written = output.at("timestamp_ms").number() if "timestamp_ms" in output else 0.0
-    return [job.at("jobname").text() for job in jobs], written - runtime, runtime
+    names = [str(job.at("jobname").value) for job in jobs if "jobname" in job]
+    return names, written - runtime, runtime
+
+
+def _entries(output: Node) -> list[Node]:
+    """Return the jobs of an output; those of a client are named by what it is: client_stats."""
+    output.at("fio version")
+    return output.at("client_stats" if "client_stats" in output else "jobs").elements()
 
 
 class _Job:
-    """Jobs of one name in one output: fio runs them at the same time, so they are one run."""
+    """Jobs of one name and one group of an output: fio runs them at the same time, so they are one run.
 
-    def __init__(self, output: Node, name: str, parts: list[Node]) -> None:
+    Groups begin with `stonewall` or `new_group`. total: what a client of several servers added up itself.
+    alone: whether the output has no other group, whose end its time would be.
+    """
+
+    def __init__(
+        self,
+        output: Node,
+        name: str,
+        parts: list[Node],
+        total: Node | None = None,
+        *,
+        alone: bool = True,
+    ) -> None:
+        self.alone = alone
         self.output, self.name, self.parts = output, name, parts
+        self.measured = [total] if total is not None else parts
         chosen: dict[str, Scalar] = {}
+        self.twice: list[str] = []
         for options in (output.get("global options"), parts[0].get("job options")):
             value = dict(options.items()) if options is not None else {}
             chosen |= {SAME.get(key, key): value[key].text() for key in SETTINGS if key in value}
+            self.twice += [key for key in SETTINGS if options is not None and options.is_twice(key)]
         self.settings = chosen
 
 
-def _jobs(output: Node) -> Iterator[_Job]:
-    output.at("fio version")
-    named: dict[str, list[Node]] = {}
-    for job in output.at("jobs").elements():
-        named.setdefault(job.at("jobname").text(), []).append(job)
-    for name, parts in named.items():
-        yield _Job(output, name, parts)
+def _jobs(source: Source, output: Node) -> Iterator[_Job]:
+    named: dict[tuple[str, int], list[Node]] = {}
+    for entry in _entries(output):
+        with source.spare():
+            group = entry.at("groupid").count() if "groupid" in entry else 0
+            named.setdefault((entry.at("jobname").text(), group), []).append(entry)
+    totals = [each for (name, _), jobs in named.items() if name == ALL_CLIENTS for each in jobs]
+    if totals and "client_stats" in output and len(named) > 1:
+        named = {key: jobs for key, jobs in named.items() if key[0] != ALL_CLIENTS}
+    alike = len(named) == len(totals) == 1
+    alone = len({group for _, group in named}) == 1
+    for (name, _), parts in named.items():
+        with source.spare():
+            job = _Job(output, name, parts, totals[0] if alike else None, alone=alone)
+            for key in job.twice:
+                source.note(
+                    f"The option {key} of {name[:80]} is there twice; fio uses the last one."
+                )
+            yield job
 
 
 def _metrics(direction: str) -> list[ReadMetric]:
@@ -138,7 +199,7 @@ def _metrics(direction: str) -> list[ReadMetric]:
         results += [
             ReadMetric(
                 _percentile(direction, of, number),
-                f"{label} {of}, {number:g}th percentile",
+                f"{label} {of}, p{number:g}",
                 "s",
                 True,
                 "aggregated",
@@ -157,29 +218,56 @@ def _run(builder: Builder, job: _Job, levels: dict[str, Scalar]) -> None:
     values: dict[str, float] = {}
     done = 0
     for direction in DIRECTIONS:
-        parts = [part.at(direction) for part in job.parts if direction in part]
-        counts = [part.at("total_ios").count() for part in parts]
-        done += sum(counts)
+        parts = [part.at(direction) for part in job.measured if direction in part]
+        counts = [part.at("total_ios").count() if "total_ios" in part else 0 for part in parts]
+        if direction != "mixed" or not done:
+            done += sum(counts)
         if any(part.at("io_bytes").count() for part in parts):
             values |= _values(builder, direction, parts, counts)
     counted = [part.at("total_err").count() for part in job.parts if "total_err" in part]
-    codes = [part.at("error").number() for part in job.parts if "error" in part]
-    error = next((code for code in codes if code), 0)
-    if not values and not error:
+    errors = [error for part in job.parts if (error := _error(part))]
+    if 0 < len(errors) < len(job.parts) and "hostname" not in job.parts[0]:
+        errors.insert(0, f"{len(errors)} of {len(job.parts)} jobs failed")
+    if not values and not errors:
         refuse(job.parts[0].path, f"The job {job.name[:80]} did nothing: it has no operation.")
-    failed = max(sum(counted), int(bool(error)))
+    failed = max(sum(counted), len(errors[:1]))
     if values and counted and done:
         values["failed_share"] = min(1.0, failed / done)
     builder.fact("fio", job.output.at("fio version").text())
-    finished = job.output.get("timestamp_ms")
+    for part in job.parts:
+        if "hostname" in part:
+            builder.note(f"server {_server(part)}", job.name)
+    if len(job.measured) < len(job.parts):
+        builder.drop(f"Jobs of several servers are one run, as fio adds them up ({ALL_CLIENTS}).")
     builder.run(
         levels,
         values,
-        reason=f"fio ended with error {error:g}" if error else "",
-        finished_at=instant_at(finished.number() / 1000) if finished is not None else None,
+        reason="; ".join(dict.fromkeys(errors)),
+        finished_at=_finished(job),
         units_done=max(0, done - failed),
         units_failed=failed,
     )
+
+
+def _finished(job: _Job) -> datetime | None:
+    """Return when the output was written; None if other groups ran after this one."""
+    for key, factor in (("timestamp_ms", 1000), ("timestamp", 1)):
+        if job.alone and key in job.output:
+            return instant_at(job.output.at(key).number() / factor)
+    return None
+
+
+def _error(part: Node) -> str:
+    """Return why a job failed, with its server where there are several; nothing if it did not."""
+    code = part.at("error").number() if "error" in part else 0
+    where = f" on {_server(part)}" if "hostname" in part else ""
+    return f"fio ended with error {code:g}{where}" if code else ""
+
+
+def _server(part: Node) -> str:
+    """Return the name of the server on which a job of a client ran, with its port."""
+    port = f":{part.at('port').count()}" if "port" in part else ""
+    return f"{part.at('hostname').text()}{port}"
 
 
 def _values(
@@ -189,9 +277,11 @@ def _values(
         f"{direction}_iops": fsum(part.at("iops").seconds() for part in parts),
         f"{direction}_bandwidth": fsum(_bandwidth(part) for part in parts),
     }
-    latencies = [part.get("lat_ns") for part in parts]
-    means = [each.at("mean").seconds(1e-9) for each in latencies if each is not None]
-    if len(means) == len(parts) and any(means) and any(counts):
+    latencies = [_latency(part, "lat_ns") for part in parts]
+    means = [each.at("mean").seconds(factor) for each, factor in latencies if each is not None]
+    if len(parts) == 1 and any(means):
+        values[f"{direction}_latency_mean"] = means[0]
+    elif len(means) == len(parts) and any(means) and any(counts):
         weighted = fsum(mean * count for mean, count in zip(means, counts, strict=True))
         values[f"{direction}_latency_mean"] = weighted / sum(counts)
     if len(parts) > 1:
@@ -201,12 +291,19 @@ def _values(
         )
         return values
     for kind, of in PERCENTILES_OF.items():
-        latency = parts[0].get(kind)
+        latency, factor = _latency(parts[0], kind)
         percentiles = latency.get("percentile") if latency is not None else None
+        if percentiles is None:
+            continue
         for key, number in PERCENTILES.items():
-            if percentiles is not None and key in percentiles:
-                values[_percentile(direction, of, number)] = percentiles.at(key).seconds(1e-9)
+            if key in percentiles and (seconds := percentiles.at(key).seconds(factor)):
+                values[_percentile(direction, of, number)] = seconds
     return values
+
+
+def _latency(part: Node, kind: str) -> tuple[Node | None, float]:
+    """Return a latency and the factor that makes seconds of it: fio 2 writes microseconds, by another name."""
+    return (part.at(kind), 1e-9) if kind in part else (part.get(OLD[kind]), 1e-6)
 
 
 def _bandwidth(part: Node) -> float:

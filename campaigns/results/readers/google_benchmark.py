@@ -1,6 +1,7 @@
 """Read Google Benchmark, `--benchmark_out_format=json`: one run for each repetition, in seconds."""
 
 import re
+from collections import Counter
 
 from campaigns.results.readers.base import (
     UNKNOWN_UNIT,
@@ -32,6 +33,7 @@ ITS_OWN = {
 }
 """Numbers that are not counters of the benchmark's author."""
 OURS = {metric.name for metric in (*TIMES.values(), *RATES.values())}
+STATISTICS = ("mean", "median", "stddev", "cv")
 RUNTIME = re.compile(r"(min_time|min_warmup_time|iterations|repeats|threads):[\d.s]{1,20}")
 CLOCKS = ("real_time", "process_time", "manual_time")
 FACTS = ("num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "library_build_type", "library_version")
@@ -52,25 +54,24 @@ class GoogleBenchmark:
         """Read the repetitions, or their means, if the file has only those."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(*TIMES.values(), *RATES.values())
-        outputs = documents(source.text())
-        results = [
-            (each, context)
-            for output in outputs
-            for context in [_context(output)]
-            for each in output.at("benchmarks").elements()
-        ]
-        chosen = [pair for pair in results if _kind(pair[0]) == "iteration"]
+        outputs = documents(source)
+        results: list[tuple[Node, str, dict[str, Scalar]]] = []
+        for output in outputs:
+            with source.spare("An output"):
+                results += _results(source, output)
+        chosen = [each for each in results if each[1] == "iteration"]
         if not chosen:
-            chosen = [pair for pair in results if _kind(pair[0]) == "mean"]
+            chosen = [each for each in results if each[1] == "mean"]
             builder.drop(
                 "The file has no repetitions: each benchmark is one run with its mean. Measure again without "
                 "--benchmark_report_aggregates_only."
             )
         elif len(chosen) < len(results):
             builder.drop("Means, medians and deviations are left out: they are those of the runs.")
-        levels, shared = varying({**context, **_levels(each)} for each, context in chosen)
-        for (each, _), differing in zip(chosen, levels, strict=True):
-            _run(builder, each, differing)
+        levels, shared = varying(levels for _, _, levels in chosen)
+        for (each, _, _), differing in zip(chosen, levels, strict=True):
+            with source.spare():
+                _run(builder, source, each, differing)
         for name, value in shared.items():
             (builder.fact if name == "host name" else builder.note)(name, value)
         for output in outputs:
@@ -84,20 +85,50 @@ class GoogleBenchmark:
         )
 
 
-def _kind(benchmark: Node) -> str:
-    """Return `iteration`, or the name of an aggregate, which versions before 1.5 leave out."""
-    if "run_type" not in benchmark:
-        return "iteration"
-    kind = benchmark.at("run_type").text()
-    return benchmark.at("aggregate_name").text() if kind == "aggregate" else kind
+def _results(source: Source, output: Node) -> list[tuple[Node, str, dict[str, Scalar]]]:
+    """Return each benchmark of an output: `iteration` or the name of an aggregate, and its levels."""
+    context = _context(output)
+    named: list[tuple[Node, str]] = []
+    for each in output.at("benchmarks").elements():
+        with source.spare():
+            named.append((each, each.at("name").text()))
+    counts = Counter(name for each, name in named if "run_type" not in each)
+    results = []
+    for each, name in named:
+        with source.spare():
+            kind, full = _kind(each, name, counts)
+            results.append((each, kind, {**context, **_levels(each, full)}))
+    return results
 
 
-def _levels(benchmark: Node) -> dict[str, Scalar]:
+def _kind(benchmark: Node, name: str, counts: Counter[str]) -> tuple[str, str]:
+    """Return `iteration` or the name of an aggregate, and the name of the benchmark.
+
+    Versions before 1.5 write no type: there the name of an aggregate ends with it, such as BM_Put_mean, stands once,
+    and that of the benchmark several times, or not at all.
+    counts: of names without a type.
+    """
+    if "run_type" in benchmark:
+        kind = benchmark.at("run_type").text()
+        full = benchmark.at("run_name").text() if "run_name" in benchmark else name
+        return (benchmark.at("aggregate_name").text() if kind == "aggregate" else kind), full
+    base, _, last = name.rpartition("_")
+    if "big_o" in benchmark or "rms" in benchmark:
+        return last, base
+    repeated = counts[base] > 1 and counts[name] == 1 and counts[f"{base}_mean"] == 1
+    alone = not counts[base] and last in STATISTICS and counts[f"{base}_mean"] == counts[name]
+    if base and (repeated or (alone and counts[f"{base}_stddev"])):
+        return last, base
+    return "iteration", name
+
+
+def _levels(benchmark: Node, full: str) -> dict[str, Scalar]:
     """Return the name without its options of duration; arguments by name, or by position."""
-    full = benchmark.at("run_name" if "run_name" in benchmark else "name").text()
     first, *parts = _parts(full)
     levels: dict[str, Scalar] = {"benchmark": first}
     for part in parts:
+        if part.startswith("threads:") and part[8:].isdecimal():
+            levels["threads"] = int(part[8:])
         if part in CLOCKS or RUNTIME.fullmatch(part):
             continue
         key, _, value = part.partition(":")
@@ -119,7 +150,7 @@ def _parts(name: str) -> list[str]:
     return cut.split("\n")
 
 
-def _run(builder: Builder, benchmark: Node, levels: dict[str, Scalar]) -> None:
+def _run(builder: Builder, source: Source, benchmark: Node, levels: dict[str, Scalar]) -> None:
     if "error_occurred" in benchmark and benchmark.at("error_occurred").value:
         message = benchmark.at("error_message").text() if "error_message" in benchmark else ""
         builder.run(levels, {}, reason=message or "the benchmark failed", units_failed=1)
@@ -135,17 +166,19 @@ def _run(builder: Builder, benchmark: Node, levels: dict[str, Scalar]) -> None:
         for key, metric in TIMES.items()
         if key in benchmark
     }
-    values |= {
-        metric.name: benchmark.at(key).seconds()
-        for key, metric in RATES.items()
-        if key in benchmark
-    }
+    if not values:
+        refuse(benchmark.path, "It has neither real_time nor cpu_time.")
+    for key, metric in RATES.items():
+        with source.spare("A value"):
+            if key in benchmark:
+                values[metric.name] = benchmark.at(key).seconds()
     for key, value in benchmark.items():
-        if key not in ITS_OWN and isinstance(value.value, int | float):
+        if key not in ITS_OWN and type(value.value) in (int, float):
             name = f"counter_{key}" if key in OURS else key
             counter = ReadMetric(name[:80], key[:80], UNKNOWN_UNIT, None, "aggregated")
-            builder.declare(counter)
-            values[counter.name] = value.number()
+            with source.spare("A value"):
+                values[counter.name] = benchmark.at(key).number()
+                builder.declare(counter)
     done = benchmark.at("iterations").count() if "iterations" in benchmark else 0
     builder.run(levels, values, units_done=done)
 

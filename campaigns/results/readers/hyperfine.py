@@ -12,6 +12,7 @@ from campaigns.results.readers.base import (
     ReadMetric,
     Scalar,
     Source,
+    begins_document,
     documents,
 )
 from campaigns.results.readers.base.metrics import DURATION
@@ -22,7 +23,7 @@ ZERO = (
     "0 after hyperfine subtracted the start of its shell; measure again with --shell=none (-N), "
     "which subtracts nothing"
 )
-CSV = b"command,mean,stddev,median,user,system,min,max"
+CSV = b"command,mean,stddev,"
 PARAMETER = "parameter_"
 SUMMARY = {
     "mean": ("duration_mean", "Mean duration"),
@@ -44,15 +45,17 @@ class Hyperfine:
 
     def detects(self, head: bytes, filename: str) -> bool:
         """Return whether there are results with a command and times, or the columns of summaries."""
-        return head.startswith(CSV) or (
-            head.lstrip().startswith(b"{") and b'"command"' in head and b'"times"' in head
+        return head.lstrip().startswith(CSV) or (
+            begins_document(head) and b'"command"' in head and b'"times"' in head
         )
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the results; of CSV the summaries, since it has nothing else."""
         builder = Builder(self.name, self.label)
         commands = (
-            _summaries(builder, source) if source.head.startswith(CSV) else _all(builder, source)
+            _summaries(builder, source)
+            if source.head.lstrip().startswith(CSV)
+            else _all(builder, source)
         )
         builder.note("commands", "; ".join(commands))
         return builder.build(
@@ -66,10 +69,17 @@ class Hyperfine:
 def _all(builder: Builder, source: Source) -> list[str]:
     """Read every run from JSON; return the commands."""
     builder.declare(DURATION, MEMORY)
-    results = [each for file in documents(source.text()) for each in file.at("results").elements()]
-    items = [(result.at("command").text(), _parameters(result)) for result in results]
+    results: list[Node] = []
+    items: list[tuple[str, dict[str, Scalar]]] = []
+    for file in documents(source):
+        with source.spare("A document"):
+            for result in file.at("results").elements():
+                with source.spare("A command"):
+                    items.append((result.at("command").text(), _parameters(result)))
+                    results.append(result)
     for levels, result in zip(_levels(items), results, strict=True):
-        _runs(builder, levels, result)
+        with source.spare("A command"):
+            _runs(builder, source, levels, result)
     builder.drop(
         "User and system time are left out: hyperfine gives only their means over all runs."
     )
@@ -82,8 +92,17 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
         *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values())
     )
     lines = rows(source, most=MOST_VALUES)
-    table = Table(next(lines, ("", [""]))[1])
-    records = [(where, table.record(where, fields)) for where, fields in lines]
+    header = next(lines, ("", [""]))[1]
+    table = Table(header)
+    records: list[tuple[str, dict[str, str]]] = []
+    for where, fields in lines:
+        if fields == header:
+            source.note(f"The columns stand again in {where}: the file has several exports.")
+        elif tuple(fields[:3]) == ("command", "mean", "stddev"):
+            refuse(where, "Other columns begin here; import the two exports apart.")
+        else:
+            with source.spare():
+                records.append((where, table.record(where, fields)))
     result: list[tuple[str, dict[str, Scalar]]] = [
         (
             record["command"],
@@ -96,12 +115,9 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
         for _, record in records
     ]
     for levels, (where, record) in zip(_levels(result), records, strict=True):
-        values = {
-            name: number(record, column, where)
-            for column, (name, _) in SUMMARY.items()
-            if record.get(column)
-        }
-        builder.run(levels, values)
+        with source.spare():
+            number(record, "mean", where)
+            builder.run(levels, _summary(source, record, where))
     builder.drop(
         "CSV holds no single times and no exit codes: each command is one run with its summary. "
         "Export with --export-json, which has both."
@@ -109,32 +125,48 @@ def _summaries(builder: Builder, source: Source) -> list[str]:
     return list(dict.fromkeys(command for command, _ in result))
 
 
+def _summary(source: Source, record: dict[str, str], where: str) -> dict[str, float]:
+    """Return the figures of a line; one that is no number is left out."""
+    values = {}
+    for column, (name, _) in SUMMARY.items():
+        with source.spare("A value"):
+            if record.get(column):
+                values[name] = number(record, column, where)
+    return values
+
+
 def _parameters(result: Node) -> dict[str, Scalar]:
+    """Return the parameters; before hyperfine 1.11 there was one, without its name."""
+    if "parameter" in result:
+        return {"parameter": result.at("parameter").scalar()}
     parameters = result.get("parameters")
     return {name: value.scalar() for name, value in parameters.items()} if parameters else {}
 
 
-def _runs(builder: Builder, levels: dict[str, Scalar], result: Node) -> None:
+def _runs(builder: Builder, source: Source, levels: dict[str, Scalar], result: Node) -> None:
     times = result.at("times").elements()
+    if not times:
+        refuse(result.path, "It has no times.")
     codes = _matching(result, "exit_codes", len(times))
     memory = _matching(result, "memory_usage_byte", len(times))
     if codes is None:
         builder.drop("The file has no exit codes: every run is taken as one that went well.")
-    durations = [time.seconds() for time in times]
-    if zeros := durations.count(0):
+    if zeros := sum(time.value == 0 for time in times):
         builder.drop(
             f"{zeros} of {len(times)} times of “{result.at('command').text()}” are {ZERO}. hyperfine "
             "warns of commands that take less than 5 ms."
         )
-    for index, duration in enumerate(durations):
-        values = {"duration": duration}
-        if memory is not None and memory[index].value is not None:
-            values["memory"] = memory[index].number()
-        reason = _reason(codes[index]) if codes is not None else ""
-        if reason or duration:
-            builder.run(levels, values, reason=reason)
-        else:
-            builder.run(levels, values, reason=f"The time is {ZERO}.", state="ok")
+    for index, time in enumerate(times):
+        with source.spare():
+            duration = time.seconds()
+            values = {"duration": duration}
+            if memory is not None and memory[index].value is not None:
+                values["memory"] = memory[index].number()
+            reason = _reason(codes[index]) if codes is not None else ""
+            if reason or duration:
+                builder.run(levels, values, reason=reason)
+            else:
+                builder.run(levels, values, reason=f"The time is {ZERO}.", state="ok")
 
 
 def _matching(result: Node, key: str, length: int) -> list[Node] | None:

@@ -11,7 +11,9 @@ from campaigns.results.readers.base import (
     Read,
     ReadMetric,
     Source,
+    begins_document,
     documents,
+    some,
 )
 from campaigns.results.readers.base import metrics as common
 from campaigns.results.readers.base.texts import instant_of
@@ -20,7 +22,16 @@ STATISTIC = re.compile(r"p\(?(\d{1,2}(?:\.\d{1,6})?)\)?", re.ASCII)
 PLAIN = {"avg": "mean", "med": "p50", "max": "max"}
 PARTS = ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
 BUILT_IN_TIMES = ("http_req_", "iteration_duration", "group_duration", "grpc_req_", "ws_")
-SKIPPED = ("checks", "checks_total", "checks_failed", "checks_succeeded", "vus", "vus_max")
+SKIPPED = (
+    "http_req_failed",
+    "checks",
+    "checks_total",
+    "checks_failed",
+    "checks_succeeded",
+    "vus",
+    "vus_max",
+)
+LEFT = ("min", "count", "thresholds", "type", "contains", "values", "name")
 OURS = ("latency", "request", "transfer")
 """Prefixes of metrics that k6 measures itself; a script may use the same names."""
 
@@ -35,7 +46,7 @@ class K6Summary:
         """Return whether there is an object of metrics with k6's own names."""
         known = b'"iteration_duration"' in head or b'"http_req_duration"' in head
         summary = b'"metrics"' in head and (known or b'"root_group"' in head)
-        return head.lstrip().startswith(b"{") and (
+        return begins_document(head) and (
             (summary and b'"type":"Point"' not in head) or b'"k6_version"' in head
         )
 
@@ -43,9 +54,10 @@ class K6Summary:
         """Read every summary in the file, of any of the three formats."""
         builder = Builder(self.name, self.label)
         builder.declare(*_declared())
-        summaries = documents(source.text())
+        summaries = documents(source)
         for document in summaries:
-            _run(builder, document)
+            with source.spare("A summary"):
+                _run(builder, document)
         if len(summaries) > 1:
             builder.drop("k6 writes no setting: all summaries in the file are runs of one setting.")
         return builder.build(
@@ -61,7 +73,8 @@ def _run(builder: Builder, document: Node) -> None:
     result = _listed(results.at("metrics")) if results is not None else _named(document)
     seconds = _duration(document)
     values: dict[str, float] = {}
-    failed, total = 0, 0
+    total = result["http_reqs"].count("count") if "http_reqs" in result else 0
+    failed, of = _failures(result.get("http_req_failed"), total)
     for name, metric in result.items():
         if "{" in name:
             builder.drop(
@@ -70,31 +83,39 @@ def _run(builder: Builder, document: Node) -> None:
             )
         elif name.removeprefix("http_req_") in PARTS:
             builder.drop("The parts of a request (blocked, connecting, waiting …) are left out.")
-        elif name == "http_req_failed":
-            failed, total = _failures(metric)
         elif name == "http_reqs":
-            total = total or metric.count("count")
-            values |= metric.rate(common.RATE, seconds)
+            values |= metric.rate(common.RATE, seconds) if total else {}
         elif name not in SKIPPED:
             values |= _values(builder, metric, seconds)
+    if total and failed is None:
+        builder.drop(
+            "Which requests failed is not known: the summary has no http_req_failed, which k6 writes since 0.31."
+        )
     _about(builder, document, result)
     ended = _ended(document)
     builder.requests(
         {},
         values,
-        total=total,
+        total=of or total,
         failed=failed,
-        reason="every request failed" if total else "",
+        reason="every request failed",
         started_at=ended - timedelta(seconds=seconds) if ended and seconds else None,
         finished_at=ended,
     )
 
 
 class _Metric:
-    """One metric: its name, what it contains (`time`, `data`, or empty), and its numbers."""
+    """One metric: its name, what it contains (`time`, `data`, or empty), and its numbers.
 
-    def __init__(self, name: str, contains: str, values: Node) -> None:
+    kind: as the summary gives it, or empty. A trend may have a `count`, too, and a gauge a `min`.
+    """
+
+    def __init__(self, name: str, kind: str, contains: str, values: Node) -> None:
         self.name, self.contains, self.values = name, contains, values
+        trend = any(_statistic(key) or key == "min" for key, _ in values.items())
+        gauge = "value" in values
+        self.is_trend = kind == "trend" or (not kind and trend and not gauge)
+        self.is_counter = kind == "counter" or (not kind and not trend and "rate" in values)
 
     def number(self, key: str) -> float | None:
         result = self.values.get(key)
@@ -117,7 +138,7 @@ def _named(document: Node) -> dict[str, _Metric]:
     result = {}
     for name, node in document.at("metrics").items():
         contains = node.at("contains").text() if "contains" in node else _guessed(name)
-        result[name[:200]] = _Metric(name[:200], contains, node.get("values") or node)
+        result[name[:200]] = _Metric(name[:200], _kind(node), contains, node.get("values") or node)
     return result
 
 
@@ -127,8 +148,12 @@ def _listed(nodes: Node) -> dict[str, _Metric]:
     for node in nodes.elements():
         name = node.at("name").text()[:200]
         contains = node.at("contains").text() if "contains" in node else ""
-        result[name] = _Metric(name, contains, node.at("values"))
+        result[name] = _Metric(name, _kind(node), contains, node.at("values"))
     return result
+
+
+def _kind(node: Node) -> str:
+    return node.at("type").text() if "type" in node else ""
 
 
 def _guessed(name: str) -> str:
@@ -137,29 +162,45 @@ def _guessed(name: str) -> str:
     return "data" if name in ("data_received", "data_sent") else ""
 
 
-def _failures(metric: _Metric) -> tuple[int, int]:
-    """Return failed requests, and all of them. Of this metric a “pass” is a request that failed."""
+def _failures(metric: _Metric | None, requests: int) -> tuple[int | None, int]:
+    """Return failed requests, or None, and of how many. Of this metric a “pass” is a request that failed."""
+    if metric is None:
+        return None, 0
     if "total" in metric.values:
         failed, total = metric.count("matches"), metric.count("total")
-    else:
+    elif "passes" in metric.values and "fails" in metric.values:
         failed = metric.count("passes")
         total = failed + metric.count("fails")
-    return min(failed, total), total
+    else:
+        share = metric.number("value" if "value" in metric.values else "rate")
+        failed, total = round((share or 0.0) * requests), requests if share is not None else 0
+    return (min(failed, total), total) if total else (None, 0)
 
 
 def _values(builder: Builder, metric: _Metric, seconds: float) -> dict[str, float]:
-    if "count" in metric.values:
+    if metric.is_counter:
         return _counter(builder, metric, seconds)
-    if "avg" not in metric.values and "med" not in metric.values:
+    if not metric.is_trend:
         builder.drop(f"{metric.name} is left out: only trends and counters are read.")
         return {}
+    found = {
+        statistic: node
+        for key, node in metric.values.items()
+        if (statistic := _statistic(key)) and node.value is not None
+    }
+    others = [key for key, _ in metric.values.items() if not _statistic(key) and key not in LEFT]
+    if others:
+        builder.drop(f"{some(others)} of {metric.name}: no statistic that is read.")
+    if not any(node.value for node in found.values()):
+        builder.drop(f"{metric.name} is left out: it has no sample, or all of them are 0.")
+        return {}
+    return _statistics(builder, metric, found)
+
+
+def _statistics(builder: Builder, metric: _Metric, found: dict[str, Node]) -> dict[str, float]:
     values = {}
-    for key, node in metric.values.items():
-        statistic = PLAIN.get(key) or _percentile(key)
-        if statistic is None:
-            continue
-        time = metric.contains == "time"
-        request = metric.name == "http_req_duration"
+    time, request = metric.contains == "time", metric.name == "http_req_duration"
+    for statistic, node in found.items():
         name = f"{'latency' if request else _own(metric.name)}_{statistic}"
         label = f"{'Latency' if request else metric.name}, {statistic}"
         unit = "s" if time else "B" if metric.contains == "data" else UNKNOWN_UNIT
@@ -189,7 +230,10 @@ def _own(name: str) -> str:
     return f"script_{name}" if name in OURS else name
 
 
-def _percentile(key: str) -> str | None:
+def _statistic(key: str) -> str | None:
+    """Return the name of a statistic of a trend: mean, max, or a percentile."""
+    if key in PLAIN:
+        return PLAIN[key]
     match = STATISTIC.fullmatch(key)
     return f"p{match[1]}".replace(".", "_") if match else None
 

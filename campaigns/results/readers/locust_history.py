@@ -1,17 +1,28 @@
 """Read Locust, `--csv`: the file `…_stats_history.csv`, a line a second; one run for each step of users.
 
-Its totals are cumulative; a run has the requests between the first and the last line of a step. Its
+Its totals are cumulative; a run has the requests between the first and the last line of a step, and those that ended
+after its users had stopped, which count for everything but the rate. A request that was not asked in a step has no run there. Its
 percentiles are those of the last 10 seconds; they are read from a step's last line, where the step is
 longer than that, or the test until then is not. A file of only short tests has a run for each test: all of
 it, without a rate, since the instants are whole seconds.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
+from campaigns.kit.errors import BadFile
 from campaigns.results.readers.base import Builder, Options, Read, Source, refuse
 from campaigns.results.readers.base import metrics as common
 from campaigns.results.readers.base.building import MOST_CELLS
-from campaigns.results.readers.base.tables import Table, count, number, rows
+from campaigns.results.readers.base.samples import LeftOut
+from campaigns.results.readers.base.tables import (
+    Table,
+    count,
+    has_header,
+    lenient_rows,
+    number,
+    tell_unknown,
+)
 from campaigns.results.readers.base.texts import instant_at
 
 TOTAL = "Aggregated"
@@ -22,17 +33,52 @@ MOST_LINES = 500_000
 NEEDED = ("Total Request Count", "Total Failure Count", "Total Average Response Time")
 
 
+LEFT = (
+    *(
+        "Requests/s",
+        "Failures/s",
+        "Total Median Response Time",
+        "Total Min Response Time",
+        "Total Max Response Time",
+    ),
+    "Total Average Content Size",
+    *(f"{percent}%" for percent in ("66", "75", "80", "98", "99.9", "99.99", "100")),
+)
+COLUMNS = ("Timestamp", "User Count", "Type", "Name", *NEEDED)
+HEADER = "Timestamp,User Count,Type,Name"
+BEFORE_1_0 = (
+    "Method,Name,Timestamp,# requests",
+    "Name,Timestamp,# requests",
+    "Timestamp,Type,Name,# requests",
+    "Type,Name,Timestamp,# requests",
+)
+
+
 @dataclass(slots=True)
 class _Line:
-    """One second of one request. milliseconds: total of all requests so far. percentiles: in seconds."""
+    """One second of one request. test: which of the file. milliseconds: total of all requests so far. percentiles: in seconds."""
 
     where: str
+    test: int
     time: int
     users: int
     requests: int
     failures: int
     milliseconds: float
     percentiles: dict[str, float]
+
+
+@dataclass(slots=True)
+class _Step:
+    """The lines of a number of users; before: the line before it, in the same test; after: without users, at its end."""
+
+    lines: list[_Line]
+    before: _Line | None = None
+    after: _Line | None = None
+
+    @property
+    def seconds(self) -> int:
+        return self.lines[-1].time - self.lines[0].time
 
 
 class LocustHistory:
@@ -42,11 +88,17 @@ class LocustHistory:
     label = "Locust, history"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Return whether it begins with the file's columns."""
-        return head.removeprefix(b"\xef\xbb\xbf").startswith(b"Timestamp,User Count,Type,Name")
+        """Return whether there are the file's columns."""
+        return any(has_header(head, names) for names in (HEADER, *BEFORE_1_0))
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the steps of every request, or those of the total if there is nothing else."""
+        if any(has_header(source.head, names) for names in BEFORE_1_0):
+            refuse(
+                "line 1",
+                "This is the history of Locust before 1.0, which does not give the number of users; import the "
+                "file _stats.csv (or _requests.csv) beside it.",
+            )
         builder = Builder(self.name, self.label, work=("request",))
         builder.declare(
             *common.latency("aggregated", PERCENTILES.values(), "rounded"),
@@ -54,26 +106,27 @@ class LocustHistory:
             common.failed_share("aggregated"),
         )
         result = _lines(source)
-        single = {name: lines for name, lines in result.items() if name != TOTAL}
+        single = {name: lines for name, lines in result.items() if name != TOTAL} or result
         steps = [
-            (step, before, name if len(single) > 1 else "")
-            for name, lines in (single or result).items()
-            for step, before in _with_before(_steps(lines))
+            (step, name if len(single) > 1 else "")
+            for name, lines in single.items()
+            for step in _steps(lines)
         ]
         long = [
-            each for each in steps if _seconds(each[0]) >= SHORTEST_SECONDS and each[0][-1].users
+            each
+            for each in steps
+            if each[0].seconds >= SHORTEST_SECONDS and each[0].lines[-1].users
         ]
-        if len(long) < len(steps) and long:
-            builder.drop(
-                f"Seconds without users are left out, and steps shorter than {SHORTEST_SECONDS} s: "
-                "users were still arriving."
-            )
-        for step, before, request in long:
-            _run(builder, step, before, request)
-        if not long:
-            for name, lines in (single or result).items():
+        idle, kept = 0, 0
+        for step, request in long:
+            done = _run(builder, step, request)
+            idle, kept = idle + (not done), kept + done
+        if long:
+            _tell(builder, single, kept, idle)
+        else:
+            for name, lines in single.items():
                 _whole(builder, lines, name if len(single) > 1 else "")
-        if single and TOTAL in result:
+        if len(single) < len(result):
             builder.drop("The lines Aggregated are left out: they are the sum of the others.")
         builder.drop(
             f"Percentiles are those of the last {WINDOW_SECONDS} s of a step, rounded by Locust to "
@@ -87,24 +140,75 @@ class LocustHistory:
         )
 
 
+def _tell(builder: Builder, single: dict[str, list[_Line]], kept: int, idle: int) -> None:
+    """Tell how many requests are in no run, and how many runs there are not. kept: requests in runs."""
+    total = sum(_ends(lines) for lines in single.values())
+    if kept < total:
+        builder.drop(
+            f"{total - kept:,} of {total:,} requests are left out: those of the first second of a step, of steps "
+            f"shorter than {SHORTEST_SECONDS} s, since users were still arriving, and of seconds without users."
+        )
+    if idle:
+        steps = "a step" if idle == 1 else f"{idle:,} steps"
+        builder.drop(f"Requests that were not asked in {steps} have no run there.")
+
+
+def _ends(lines: list[_Line]) -> int:
+    """Return the requests of all tests of a file, of which the totals begin anew."""
+    lasts = (
+        line
+        for line, following in zip(lines, [*lines[1:], None], strict=True)
+        if following is None or _begins_anew(line, following)
+    )
+    return sum(line.requests for line in lasts)
+
+
+def _begins_anew(line: _Line, following: _Line) -> bool:
+    return following.test != line.test or following.requests < line.requests
+
+
 def _lines(source: Source) -> dict[str, list[_Line]]:
-    lines = rows(source, most=MOST_LINES)
-    table = Table(next(lines, ("", [""]))[1])
-    table.need(("Timestamp", "User Count", "Type", "Name", *NEEDED), "Locust writes it.")
+    table: Table | None = None
+    left = LeftOut()
     result: dict[str, list[_Line]] = {}
-    for where, fields in lines:
-        record = table.record(where, fields)
-        request = f"{record['Type']} {record['Name']}".strip()[:500]
-        result.setdefault(request, []).append(_line(record, where))
+    begins: list[str] = []
+    for line, fields in lenient_rows(source, left):
+        where = f"line {line}"
+        if line > MOST_LINES:
+            refuse("", f"The file has more than {MOST_LINES:,} lines; split it.")
+        if "Timestamp" in [name.strip() for name in fields]:
+            begins.append(f"{where} is a second header")
+            table = Table(fields)
+            table.need(COLUMNS, "Locust writes it.")
+            tell_unknown(source, table.names, (*COLUMNS, *PERCENTILES, *LEFT))
+        elif table is None or len(fields) == 1:
+            source.unknown(line)
+        else:
+            try:
+                record = table.record(where, fields)
+                request = f"{record['Type']} {record['Name']}".strip()[:500]
+                found = _line(record, where, len(begins))
+            except BadFile as problem:
+                left.add(where, problem.problems[0][1])
+                continue
+            lines = result.setdefault(request, [])
+            if lines and _begins_anew(lines[-1], found) and len(begins) == lines[-1].test:
+                begins.append(f"the counts begin anew in {where}")
+                found.test = len(begins)
+            lines.append(found)
         if len(result) > MOST_CELLS:
             refuse(where, f"More than {MOST_CELLS} different requests; split the file.")
+    left.told(source, len(result))
+    if len(begins) > 1:
+        source.note(f"{len(begins)} tests: {'; '.join(begins[1:4])}.")
     return result
 
 
-def _line(record: dict[str, str], where: str) -> _Line:
+def _line(record: dict[str, str], where: str, test: int) -> _Line:
     requests, failures, mean = (number(record, column, where) for column in NEEDED)
     line = _Line(
         where,
+        test,
         count(record, "Timestamp", where),
         count(record, "User Count", where),
         int(requests),
@@ -122,45 +226,52 @@ def _line(record: dict[str, str], where: str) -> _Line:
     return line
 
 
-def _steps(lines: list[_Line]) -> list[list[_Line]]:
+def _steps(lines: list[_Line]) -> list[_Step]:
     """Split where the number of users changes, and where a test starts again."""
-    steps: list[list[_Line]] = []
+    steps: list[_Step] = []
+    last: _Line | None = None
     for line in lines:
-        last = steps[-1][-1] if steps else None
-        if last and last.users == line.users and last.requests <= line.requests:
-            if line.time <= last.time:
-                refuse(line.where, "The time does not go on; the lines are not in order.")
-            steps[-1].append(line)
+        same = last is not None and not _begins_anew(last, line)
+        if last and same and line.time <= last.time:
+            refuse(line.where, "The time does not go on; the lines are not in order.")
+        if last and same and last.users == line.users:
+            steps[-1].lines.append(line)
         else:
-            steps.append([line])
+            steps.append(_Step([line], last if same else None))
+        last = line
+    for step, following in pairwise(steps):
+        if following.before is step.lines[-1] and not following.lines[-1].users:
+            step.after = following.lines[-1]
     return steps
 
 
-def _with_before(steps: list[list[_Line]]) -> list[tuple[list[_Line], _Line | None]]:
-    """Return each step with the line before it, in the same test."""
-    befores = [None, *(step[-1] for step in steps[:-1])]
-    return [
-        (step, before if before and before.requests <= step[0].requests else None)
-        for step, before in zip(steps, befores, strict=True)
-    ]
-
-
-def _seconds(step: list[_Line]) -> int:
-    return step[-1].time - step[0].time
-
-
-def _run(builder: Builder, step: list[_Line], before: _Line | None, request: str) -> None:
-    first, last = step[0], step[-1]
-    seconds, requests = _seconds(step), last.requests - first.requests
-    failed = max(0, min(requests, last.failures - first.failures))
-    values = {common.RATE: requests / seconds}
-    if requests:
-        values[common.MEAN] = max(0.0, last.milliseconds - first.milliseconds) / requests / 1000
-        began = before or first
-        only = not before or not before.requests
+def _run(builder: Builder, step: _Step, request: str) -> int:
+    """Add the run of a step, if anything was asked in it, and return how many requests."""
+    first, last, end = step.lines[0], step.lines[-1], step.after or step.lines[-1]
+    seconds, in_time, requests = (
+        step.seconds,
+        last.requests - first.requests,
+        end.requests - first.requests,
+    )
+    if not requests:
+        return 0
+    failed = max(0, min(requests, end.failures - first.failures))
+    values = {common.MEAN: max(0.0, end.milliseconds - first.milliseconds) / requests / 1000}
+    if in_time:
+        values[common.RATE] = in_time / seconds
+        began = step.before or first
+        only = not step.before or not step.before.requests
         if seconds > WINDOW_SECONDS or (only and last.time - began.time <= WINDOW_SECONDS):
-            values |= last.percentiles
-    _add(builder, last.users, request, values, (first.time, last.time), (requests, failed))
+            values |= last.percentiles if _asked_lately(step) else {}
+    _add(builder, last.users, request, values, (first.time, end.time), (requests, failed))
+    return requests
+
+
+def _asked_lately(step: _Step) -> bool:
+    """Return whether there was a request in the seconds of which the last line has percentiles."""
+    last = step.lines[-1]
+    before = [line for line in step.lines if line.time <= last.time - WINDOW_SECONDS]
+    return not before or before[-1].requests < last.requests
 
 
 def _whole(builder: Builder, lines: list[_Line], request: str) -> None:
@@ -171,17 +282,18 @@ def _whole(builder: Builder, lines: list[_Line], request: str) -> None:
     )
     tests: list[list[_Line]] = []
     for line in lines:
-        if not tests or line.requests < tests[-1][-1].requests:
+        if not tests or _begins_anew(tests[-1][-1], line):
             tests.append([])
         tests[-1].append(line)
     for test in tests:
         last = test[-1]
+        if not last.requests:
+            builder.drop("Requests that were not asked in a test have no run there.")
+            continue
         failed = min(last.requests, last.failures)
-        values = {}
-        if last.requests:
-            values[common.MEAN] = last.milliseconds / last.requests / 1000
-            if last.time - test[0].time <= WINDOW_SECONDS:
-                values |= last.percentiles
+        values = {common.MEAN: last.milliseconds / last.requests / 1000}
+        if last.time - test[0].time <= WINDOW_SECONDS:
+            values |= last.percentiles
         users = max(line.users for line in test)
         instants, counts = (test[0].time, last.time), (last.requests, failed)
         _add(builder, users, request, values, instants, counts)

@@ -2,12 +2,22 @@
 
 import re
 
-from campaigns.results.readers.base import Builder, Node, Options, Read, Source, documents
+from campaigns.results.readers.base import (
+    Builder,
+    Node,
+    Options,
+    Read,
+    Source,
+    documents,
+    refuse,
+    some,
+)
 from campaigns.results.readers.base import metrics as common
 
 CUT = "aborted due to deadline"
 """Errors that are no failures: requests that were in flight when the time was over."""
 
+LEFT = ("p10", "p25", "p75", "p99.99")
 NUMBERS = {"p50": 50, "p90": 90, "p95": 95, "p99": 99, "p99.9": 99.9}
 
 
@@ -32,9 +42,10 @@ class Oha:
             common.failed_share("aggregated"),
             common.transfer("aggregated"),
         )
-        summaries = documents(source.text())
+        summaries = documents(source)
         for document in summaries:
-            _run(builder, document)
+            with source.spare("A summary"):
+                _run(builder, document)
         builder.drop("Histograms and the details of connections are left out.")
         if len(summaries) > 1:
             builder.drop(
@@ -50,18 +61,26 @@ class Oha:
 
 def _run(builder: Builder, document: Node) -> None:
     summary = document.at("summary")
-    answered = _sum(document.get("statusCodeDistribution"))
-    wrong = _sum(document.get("statusCodeDistribution"), least=400)
-    broken = _sum(document.get("errorDistribution"))
-    values = _values(document, summary)
+    counts = document.get("statusCodeDistribution"), document.get("errorDistribution")
+    answered, wrong, broken = _sum(counts[0]), _sum(counts[0], least=400), _sum(counts[1])
+    counted = any(each is not None for each in counts)
+    if counted and not answered + broken:
+        refuse(document.path or "the summary", "No request had ended when the time was over.")
+    if not counted:
+        builder.drop(
+            "Which requests failed is not known: there are no counts of statuses and errors."
+        )
+    values = _values(builder, document, summary) if answered or not counted else {}
     for key in ("total", "slowest", "fastest"):
         if key in summary:
             builder.note(f"{key} seconds", summary.at(key).scalar())
     _distributions(builder, document)
-    builder.requests({}, values, total=answered + broken, failed=wrong + broken)
+    builder.requests(
+        {}, values, total=answered + broken, failed=wrong + broken if counted else None
+    )
 
 
-def _values(document: Node, summary: Node) -> dict[str, float]:
+def _values(builder: Builder, document: Node, summary: Node) -> dict[str, float]:
     values = {}
     for key, name in (
         ("average", common.MEAN),
@@ -74,6 +93,9 @@ def _values(document: Node, summary: Node) -> dict[str, float]:
     for key, number in NUMBERS.items():
         if percentiles is not None and key in percentiles:
             values[common.percentile(number)] = percentiles.at(key).seconds()
+    others = [] if percentiles is None else [key for key, _ in percentiles.items()]
+    if others := [key for key in others if key not in (*NUMBERS, *LEFT)]:
+        builder.drop(f"{some(others)} of latencyPercentiles: no percentile that is read.")
     return values
 
 
@@ -89,7 +111,9 @@ def _sum(counts: Node | None, least: int = 0) -> int:
 
 
 def _code(key: str) -> int:
-    return int(key) if re.fullmatch(r"\d{1,9}", key, re.ASCII) else 0
+    if not re.fullmatch(r"\d{1,9}", key, re.ASCII):
+        refuse("statusCodeDistribution", f"The status “{key[:40]}” is no number.")
+    return int(key)
 
 
 def _distributions(builder: Builder, document: Node) -> None:

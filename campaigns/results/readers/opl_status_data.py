@@ -1,5 +1,6 @@
 """Read opl status data: the JSON of one measurement, with its parameters and monitored values."""
 
+import math
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -10,8 +11,9 @@ from campaigns.results.readers.base import (
     Options,
     Read,
     ReadMetric,
+    Scalar,
     Source,
-    parsed,
+    documents,
     refuse,
 )
 from campaigns.results.readers.base import metrics as common
@@ -33,43 +35,54 @@ class OplStatusData:
         """Return whether there is an object with its keys."""
         keys = (b'"started"', b'"ended"', b'"results"', b'"parameters"')
         result = sum(key in head for key in keys) + (b'"measurements"' in head)
-        return head.lstrip().startswith(b"{") and result >= 4
+        return b"{" in head and result >= 4
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the results, the parameters, and the means of monitored values."""
-        document = parsed(source.text())
-        builder = Builder(self.name, self.label)
-        results = dict(_leaves(document.at("results")))
-        values = _results(builder, results)
-        monitored = document.get("measurements")
-        if monitored is not None:
-            values |= _monitored(builder, monitored)
-        passed, failed = (
-            results[key].count() if key in results else 0
-            for key in ("items.passed", "items.failed")
-        )
-        if passed + failed and "items.failed" in results:
-            builder.declare(common.failed_share("aggregated"))
-            values[common.FAILED_SHARE] = failed / (passed + failed)
-        builder.run(
-            _levels(builder, document),
-            values,
-            reason=_reason(results, document),
-            started_at=_instant(document, "started"),
-            finished_at=_instant(document, "ended"),
-            units_done=passed,
-            units_failed=failed,
-        )
-        name = str(document.at("name").scalar()) if "name" in document else "opl"
-        for key in ("id", "result", "golden", "owner"):
-            if key in document:
-                builder.note(key, document.at(key).scalar())
+        builder = Builder(self.name, self.label, work=("name",))
+        found = documents(source)
+        names = list(dict.fromkeys(map(_name, found)))
+        for document in found:
+            with source.spare("A document"):
+                _run(builder, document, {"name": _name(document)} if len(names) > 1 else {})
+        if len(found) == 1:
+            for key in ("id", "result", "golden", "owner"):
+                if key in found[0]:
+                    builder.note(key, found[0].at(key).scalar())
+        name = names[0] if len(names) == 1 else "opl"
         return builder.build(
             name=name,
             question=f"How long does {name} take?",
             primary=["items_avg_duration", "duration"],
             tags=("opl",),
         )
+
+
+def _name(document: Node) -> str:
+    return str(document.at("name").scalar()) if "name" in document else "opl"
+
+
+def _run(builder: Builder, document: Node, levels: dict[str, Scalar]) -> None:
+    results = dict(_leaves(document.at("results")))
+    values = _results(builder, results)
+    monitored = document.get("measurements")
+    if monitored is not None:
+        values |= _monitored(builder, monitored)
+    passed, failed = (
+        results[key].count() if key in results else 0 for key in ("items.passed", "items.failed")
+    )
+    if passed + failed and "items.failed" in results:
+        builder.declare(common.failed_share("aggregated"))
+        values[common.FAILED_SHARE] = failed / (passed + failed)
+    builder.run(
+        {**levels, **_levels(builder, document)},
+        values,
+        reason=_reason(results, document),
+        started_at=_instant(document, "started"),
+        finished_at=_instant(document, "ended"),
+        units_done=passed,
+        units_failed=failed,
+    )
 
 
 def _leaves(node: Node, above: str = "", depth: int = 0) -> Iterator[tuple[str, Node]]:
@@ -106,7 +119,10 @@ def _results(builder: Builder, results: dict[str, Node]) -> dict[str, float]:
                 latency=mean,
             )
         )
-        values[name] = node.number()
+        if node.value != node.value:
+            builder.drop(f"{path[:100]} is NaN, and is left out: it was not measured.")
+            continue
+        values[name] = node.seconds() if seconds else node.number()
         if not seconds:
             builder.drop(f"The file does not give the unit of {path[:100]}.")
     return values
@@ -116,6 +132,9 @@ def _monitored(builder: Builder, monitored: Node) -> dict[str, float]:
     values = {}
     for path, node in _leaves(monitored):
         if not path.endswith(".mean") or isinstance(node.value, str | list):
+            continue
+        if isinstance(node.value, float) and math.isnan(node.value):
+            builder.drop(f"{path[:100]} is NaN, and is left out: it was not measured.")
             continue
         name = f"monitored_{path.removesuffix('.mean')}".replace(".", "_")[:100]
         builder.declare(ReadMetric(name, path[:100], UNKNOWN_UNIT, None, "aggregated"))

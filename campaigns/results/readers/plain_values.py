@@ -1,6 +1,7 @@
 """Read lines `name=value unit`, as a script prints them with echo: each is a value of a metric."""
 
 import re
+from collections import Counter
 
 from campaigns.kit.units import UNITS, convert
 from campaigns.results.readers.base import (
@@ -12,12 +13,15 @@ from campaigns.results.readers.base import (
     Source,
     refuse,
 )
+from campaigns.results.readers.base.forms import advice_on
 from campaigns.results.readers.base.texts import number_of
 
 LINE = re.compile(
-    r"(?P<name>[A-Za-z_][\w.%/+-]{0,79})[ \t]{0,9}=[ \t]{0,9}(?P<value>[-+.\deE]{1,40})(?:[ \t]{0,9}(?P<unit>[^\s=\d][^\s=]{0,19}))?[ \t]{0,99}",
+    r"(?P<name>[A-Za-z_][\w.%/+-]{0,79})[ \t]{0,9}=[ \t]{0,9}(?P<value>[-+.\deE]{1,40})(?:[ \t]{0,9}(?P<unit>[A-Za-zµμ%°/][^\s=,;'\"\d]{0,19}))?[ \t]{0,99}",
     re.ASCII,
 )
+ANY_VALUE = re.compile(r"[A-Za-z_][\w.%/+-]{0,79}[ \t]{0,9}=[^=]{0,100}", re.ASCII)
+NAME = re.compile(r"[A-Za-z_][\w.%/+-]{0,79}", re.ASCII)
 ALIKE = {
     "": "count",
     "us": "µs",
@@ -45,34 +49,33 @@ MOST_LINES = 100_000
 
 
 class PlainValues:
-    """A name that is there several times has a value in as many runs; other lines are left out."""
+    """A name that comes again begins another run; other lines are left out."""
 
     name = "plain_values"
     label = "lines of name=value unit"
 
     def detects(self, head: bytes, filename: str) -> bool:
-        """Return whether every line is of this form."""
-        lines = [line for line in head.decode(errors="replace").splitlines()[:-1] if line.strip()]
-        whole = lines or [head.decode(errors="replace").strip()]
-        return bool(whole[0]) and all(
-            LINE.fullmatch(line.strip())
-            and number_of(LINE.fullmatch(line.strip())["value"])  # type: ignore[index]
-            is not None
-            for line in whole
-        )
+        """Return whether every line is of this form, or has a value in another form, and at least half are."""
+        text = head.decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines()[:-1] if line.strip()]
+        whole = lines or [text.strip()]
+        values = (LINE.fullmatch(line) for line in whole)
+        good = sum(match is not None and number_of(match["value"]) is not None for match in values)
+        return 2 * good >= len(whole) and all(map(ANY_VALUE.fullmatch, whole)) and good > 0
 
     def read(self, source: Source, options: Options) -> Read:
         """Read every line."""
         builder = Builder(self.name, self.label)
         runs: list[dict[str, float]] = []
         units: dict[str, str] = {}
-        seen: dict[str, int] = {}
         for number, line in source.lines():
             match = LINE.fullmatch(line.strip())
             value = None if match is None else number_of(match["value"])
             if match is None or value is None:
                 if line.strip():
-                    builder.drop("Lines that are not name=value are left out.")
+                    source.unknown(number)
+                if advice := _advice(line):
+                    source.note(f"Line {number} is left out. {advice}")
                 continue
             if number > MOST_LINES:
                 refuse(f"line {number}", f"There are more than {MOST_LINES:,} lines.")
@@ -83,21 +86,48 @@ class PlainValues:
             builder.declare(
                 ReadMetric(name, name.replace("_", " "), unit, _lower_is_better(unit), "raw")
             )
-            place = seen.get(name, 0)
-            seen[name] = place + 1
-            if place == len(runs):
+            if not runs or name in runs[-1]:
                 runs.append({})
-            runs[place][name] = value
+            runs[-1][name] = value
         if not runs:
             refuse("", "No line is of the form name=value unit, such as latency=12.5 ms.")
+        for glued, name in _glued(runs).items():
+            source.note(f"“{glued}” is left out: a line that was cut, and one of {name}.")
+            for values in runs:
+                values.pop(glued, None)
         for values in runs:
-            builder.run({}, values)
+            if values:
+                builder.run({}, values)
         return builder.build(
             name="Values",
             question="What do these values say?",
             primary=list(units),
             tags=(),
         )
+
+
+def _glued(runs: list[dict[str, float]]) -> dict[str, str]:
+    """Return names that stand once and are the beginning of a name with a whole one after it: `latlatency`.
+
+    So ends a file that was cut, if another one was appended to it.
+    """
+    counts = Counter(name for values in runs for name in values)
+    return {
+        name: end
+        for name, count in counts.items()
+        for end in counts
+        if count == 1
+        and counts[end] > 1
+        and name != end
+        and name.endswith(end)
+        and any(each != name and each.startswith(name.removesuffix(end)) for each in counts)
+    }
+
+
+def _advice(line: str) -> str:
+    """Return how to write the value of a line name=value, if a form of numbers is known in which it is written."""
+    name, mark, value = line.strip().partition("=")
+    return advice_on(value) if mark and NAME.fullmatch(name.strip()) else ""
 
 
 def _converted(value: float, unit: str) -> tuple[float, str]:

@@ -10,6 +10,7 @@ from campaigns.results.readers.base import (
     ReadMetric,
     Scalar,
     Source,
+    begins_document,
     documents,
     refuse,
     varying,
@@ -45,7 +46,7 @@ class Pyperf:
     def detects(self, head: bytes, filename: str) -> bool:
         """Return whether there are benchmarks that have runs with values, or with warm-ups."""
         return (
-            head.lstrip().startswith(b"{")
+            begins_document(head)
             and b'"benchmarks"' in head
             and b'"runs"' in head
             and (b'"warmups"' in head or b'"values"' in head)
@@ -55,10 +56,14 @@ class Pyperf:
         """Read the benchmarks of every suite in the file."""
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(*UNITS.values(), MEMORY)
-        results = [pair for suite in documents(source.text()) for pair in _benchmarks(suite)]
+        results: list[tuple[Node, dict[str, Node]]] = []
+        for suite in documents(source):
+            with source.spare("A suite"):
+                results += _benchmarks(suite)
         levels, shared = varying([_levels(about) for _, about in results])
         for (benchmark, about), differing in zip(results, levels, strict=True):
-            _runs(builder, benchmark, about, differing)
+            with source.spare("A benchmark"):
+                _runs(builder, source, benchmark, about, differing)
             for key in FACTS:
                 if key in about:
                     builder.fact(key.replace("_", " "), about[key].scalar())
@@ -95,23 +100,30 @@ def _levels(about: dict[str, Node]) -> dict[str, Scalar]:
 
 
 def _runs(
-    builder: Builder, benchmark: Node, about: dict[str, Node], levels: dict[str, Scalar]
+    builder: Builder,
+    source: Source,
+    benchmark: Node,
+    about: dict[str, Node],
+    levels: dict[str, Scalar],
 ) -> None:
     for run in benchmark.at("runs").elements():
-        own = about | _about(run)
-        unit = own["unit"].text() if "unit" in own else "second"
-        if unit not in UNITS:
-            refuse(run.path, f"The unit “{unit[:20]}” is none of {', '.join(UNITS)}.")
-        if "values" not in run:
-            continue
-        samples = [each.seconds() for each in run.at("values").elements()]
-        if not samples:
-            continue
-        values = {UNITS[unit].name: fsum(samples) / len(samples)}
-        memory = next((own[key].seconds() for key in MEMORY_KEYS if key in own), None)
-        if memory is not None:
-            values[MEMORY.name] = memory
-        builder.run(levels, values, units_done=len(samples))
+        with source.spare():
+            _run(builder, run, about | _about(run), levels)
+
+
+def _run(builder: Builder, run: Node, own: dict[str, Node], levels: dict[str, Scalar]) -> None:
+    """Add the run of one process; calibration, which has no values, is none."""
+    unit = own["unit"].text() if "unit" in own else "second"
+    if unit not in UNITS:
+        refuse(run.path, f"The unit “{unit[:20]}” is none of {', '.join(UNITS)}.")
+    samples = [each.seconds() for each in run.at("values").elements()] if "values" in run else []
+    if not samples:
+        return
+    values = {UNITS[unit].name: fsum(samples) / len(samples)}
+    memory = next((own[key].seconds() for key in MEMORY_KEYS if key in own), None)
+    if memory is not None:
+        values[MEMORY.name] = memory
+    builder.run(levels, values, units_done=len(samples))
 
 
 reader = Pyperf()

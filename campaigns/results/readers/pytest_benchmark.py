@@ -1,6 +1,7 @@
 """Read pytest-benchmark, `--benchmark-json` and saved files: one run of every benchmark, in seconds."""
 
 import re
+from collections.abc import Iterator
 
 from campaigns.results.readers.base import (
     Builder,
@@ -10,7 +11,9 @@ from campaigns.results.readers.base import (
     ReadMetric,
     Scalar,
     Source,
+    begins_document,
     documents,
+    refuse,
     varying,
 )
 from campaigns.results.readers.base.source import decoded
@@ -39,34 +42,54 @@ class PytestBenchmark:
 
     def detects(self, head: bytes, filename: str) -> bool:
         """Return whether there is a description of machine or commit, and then benchmarks."""
-        return head.lstrip().startswith(b"{") and (
+        return begins_document(head) and (
             (b'"machine_info"' in head and b'"commit_info"' in head)
             or (b'"benchmarks"' in head and b'"fullname"' in head)
         )
 
     def read(self, source: Source, options: Options) -> Read:
         """Read the benchmarks of every concatenated file."""
-        files = documents(decoded(ROUNDS.sub(rb"\1[]", source.document(MOST_BYTES))))
-        benchmarks = [each for file in files for each in file.at("benchmarks").elements()]
-        commits, _ = varying(
-            [_commit(file) for file in files for _ in file.at("benchmarks").elements()]
-        )
+        files = documents(source, decoded(ROUNDS.sub(_without, source.document(MOST_BYTES))))
+        benchmarks: list[Node] = []
+        of_each: list[dict[str, Scalar]] = []
+        for file in files:
+            with source.spare("A document"):
+                own = list(_named(source, file))
+                benchmarks += own
+                of_each += [_commit(file)] * len(own)
+        commits, _ = varying(of_each)
         builder = Builder(self.name, self.label, work=("benchmark",))
         builder.declare(
             *(ReadMetric(name, label, "s", True, "aggregated") for name, label in SUMMARY.values()),
         )
         names = _names(benchmarks)
         for name, benchmark, commit in zip(names, benchmarks, commits, strict=True):
-            levels = _levels(name, benchmark, several=len(set(names)) > 1)
-            _runs(builder, commit | levels, benchmark)
+            with source.spare():
+                levels = _levels(name, benchmark, several=len(set(names)) > 1)
+                _runs(builder, source, commit | levels, benchmark)
         for file in files:
             _about(builder, file)
         return builder.build(
-            name="pytest-benchmark: " + (names[0] if len(set(names)) == 1 else "several"),
+            name=f"pytest-benchmark: {names[0] if len(set(names)) == 1 else 'several'}",
             question="How long does each benchmark take, and what changes it?",
             primary=["duration_mean"],
             tags=("pytest-benchmark",),
         )
+
+
+def _without(rounds: re.Match[bytes]) -> bytes:
+    """Return the key of a list of rounds with an empty list, on as many lines."""
+    return rounds[1] + b"[" + b"\n" * rounds[0].count(b"\n", len(rounds[1])) + b"]"
+
+
+def _named(source: Source, file: Node) -> Iterator[Node]:
+    """Yield the benchmarks of a file; one without a name is left out."""
+    for each in file.at("benchmarks").elements():
+        with source.spare():
+            each.at("name").text()
+            if "fullname" in each:
+                each.at("fullname").text()
+            yield each
 
 
 def _names(benchmarks: list[Node]) -> list[str]:
@@ -97,20 +120,30 @@ def _levels(name: str, benchmark: Node, *, several: bool) -> dict[str, Scalar]:
     return levels
 
 
-def _runs(builder: Builder, levels: dict[str, Scalar], benchmark: Node) -> None:
+def _runs(builder: Builder, source: Source, levels: dict[str, Scalar], benchmark: Node) -> None:
     """Return the runs. Rounds follow one another in one process: they are samples of one run."""
     stats = benchmark.get("stats")
     if stats is None:
-        builder.run(levels, {}, reason="the file has no figures of this benchmark")
+        builder.run(levels, {}, state="lost", reason="the file has no figures of this benchmark")
         return
-    values = {name: stats.at(key).seconds() for key, (name, _) in SUMMARY.items() if key in stats}
+    if not isinstance(stats.value, dict):
+        refuse(stats.path, "The figures of the benchmark are no object.")
+    values: dict[str, float] = {}
+    for key, (name, _) in SUMMARY.items():
+        with source.spare("A value"):
+            if key in stats:
+                values[name] = stats.at(key).seconds()
     rounds = stats.at("rounds").count() if "rounds" in stats else 0
     builder.drop(
         "Rounds are samples of one run, since they follow one another in one process: each benchmark "
         "is one run with its summary. Compare by running the tests several times."
     )
     builder.run(
-        levels, values, reason="" if values else "the file has no figures of it", units_done=rounds
+        levels,
+        values,
+        state="ok" if values else "lost",
+        reason="" if values else "the file has no figures of it",
+        units_done=rounds,
     )
 
 

@@ -3,11 +3,27 @@
 import re
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from campaigns.kinds.http.importing.recorded import BadImport, Recorded, Recording, without_marks
+from campaigns.kinds.http.importing.documents import is_json
+from campaigns.kinds.http.importing.looks import describes
+from campaigns.kinds.http.importing.recorded import (
+    BadImport,
+    Recorded,
+    Recording,
+    some_of,
+    without_marks,
+)
 
+BEGINS = re.compile(
+    r"[ \t]*(?:[^\s'\"|;&][^\n'\"|;&]{0,60}?[$#>%][ \t]*|[$>%][ \t]+)?(?P<curl>curl(?:\.exe)?)(?=\s|\Z)"
+)
+"""A line that begins with curl, or with the prompt of a shell before it."""
+LINE = re.compile(r"(?m)^(?:[$>] )?curl(?:\.exe)?[ \t]+\S")
+ESCAPED_THERE = ('"', "\r", "\n", "^", "\\", "")
+"""Before what ^ stands in the cmd of Windows; outside of quotes, no command of bash has it there."""
 FLAGS = frozenset({
     "--compressed", "-k", "--insecure", "-s", "--silent", "-S", "--show-error", "-v", "--verbose", "-i", "--include", "-L",
     "--location", "-f", "--fail", "--fail-with-body", "-g", "--globoff", "-N", "--no-buffer", "-#", "--progress-bar", "--http1.1",
@@ -46,8 +62,25 @@ ESCAPES = {
 CODE = re.compile(r"u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|x([0-9a-fA-F]{1,2})|([0-7]{1,3})")
 
 
+class Unfinished(BadImport):
+    """The text ends within a command."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}. Copy the command as cURL for bash, and paste all of it.")
+
+
+class OfWindows(BadImport):
+    """A command is written for a shell of Windows, whose quotes are others."""
+
+    def __init__(self, line: int, shell: str = "cmd") -> None:
+        super().__init__(
+            f"Line {line:,}: the command is in the form for Windows ({shell}). Choose “Copy as cURL (bash)” in the browser, and "
+            "paste that."
+        )
+
+
 def is_curl(text: str) -> bool:
-    """Return whether a text begins with a command of curl."""
+    """Return whether a text has a line that begins with a command of curl, and is no document that holds one."""
     first = next(
         (
             line
@@ -56,108 +89,179 @@ def is_curl(text: str) -> bool:
         ),
         "",
     )
-    return bool(re.match(r"(\$\s+)?curl(\.exe)?(\s|\Z)", first))
+    if BEGINS.match(first):
+        return True
+    return not is_json(text) and not describes(text) and bool(LINE.search(text))
 
 
 def read_curl(text: str) -> Recording:
     """Return the requests of commands, one after the other. Raise BadImport with the line."""
-    requests = []
-    for line, words in _commands(without_marks(text)):
-        if words[:1] == ["$"]:
-            words = words[1:]
-        if not words or words[0] not in ("curl", "curl.exe"):
-            what = words[0][:40] if words else ""
-            raise BadImport(
-                f"Line {line}: “{what}” is no curl command; leave only commands that begin with curl."
-            )
-        requests.append(_request(line, words[1:]))
-        if len(requests) > MOST_COMMANDS:
-            raise BadImport(f"There are more than {MOST_COMMANDS} commands; give fewer at once.")
+    requests: list[Recorded] = []
+    broken: list[str] = []
+    try:
+        for line, words in _commands(without_marks(text)):
+            try:
+                requests.append(_request(line, words))
+            except BadImport as wrong:
+                broken.append(str(wrong))
+            if len(requests) > MOST_COMMANDS:
+                raise BadImport(
+                    f"There are more than {MOST_COMMANDS} commands; give fewer at once."
+                )
+    except Unfinished as wrong:  # the others before it are whole
+        broken.append(str(wrong))
     if not requests:
-        raise BadImport("There is no curl command; paste lines that begin with curl.")
-    return Recording("curl", requests)
+        raise BadImport(
+            some_of(broken)
+            if broken
+            else "There is no curl command; paste lines that begin with curl."
+        )
+    return Recording("curl", requests, [some_of(broken)] if broken else [])
 
 
 def _request(line: int, words: list[str]) -> Recorded:
-    method, url, login = "", "", ""
-    headers: list[tuple[str, str]] = []
-    data: list[str] = []
-    as_query = is_json = False
-    rest = deque(words)
+    """Return the request of a command. Raise BadImport."""
+    if words[0] not in ("curl", "curl.exe"):
+        raise BadImport(
+            f"Line {line:,}: “{words[0][:40]}” is no curl command; leave only commands that begin with curl."
+        )
+    command = _Command(line, deque(words[1:]))
+    command.read()
+    return command.request
 
-    def value(option: str) -> str:
-        if not rest:
-            raise BadImport(f"Line {line}: {option} lacks its value.")
-        return rest.popleft()
 
-    while rest:
-        word = rest.popleft()
-        if (parts := _parts(word)) != [word]:
-            rest.extendleft(reversed(parts))
-            continue
-        if not word.startswith("-") or word == "-":
-            if url:
+@dataclass(slots=True)
+class _Command:
+    """What the words of a command have said so far; rest: those that are still to be read."""
+
+    line: int
+    rest: deque[str]
+    method: str = ""
+    url: str = ""
+    login: str = ""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    data: list[str] = field(default_factory=list)
+    as_query: bool = False
+    is_json: bool = False
+
+    def read(self) -> None:
+        """Read all words. Raise BadImport."""
+        while self.rest:
+            word = self.rest.popleft()
+            if (parts := _parts(word)) != [word]:
+                self.rest.extendleft(reversed(parts))
+            elif not word.startswith("-") or word == "-":
+                self._take_url(word)
+            elif word in DATA:
+                self.data.append(_data(self.line, word, self._value(word)))
+                self.is_json |= word == "--json"
+            elif word in SAID:
+                SAID[word](self, word)
+            elif word in WITH_VALUE:
+                self._value(word)
+            elif word not in FLAGS:
                 raise BadImport(
-                    f"Line {line}: there are two URLs, {_safe(url)} and {_safe(word)}; write a command for each."
+                    f"Line {self.line}: the option {word[:40]} is not known; take it out if the request needs it not."
                 )
-            url = word
-        elif word in ("-X", "--request"):
-            method = value(word).upper()
-        elif word in ("-H", "--header"):
-            name, colon, text = value(word).partition(":")
-            if not colon:
-                raise BadImport(f"Line {line}: the header “{name[:40]}” has no colon.")
-            headers.append((name.strip(), text.strip()))
-        elif word in DATA:
-            data.append(_data(line, word, value(word)))
-            is_json |= word == "--json"
-        elif word in ("-u", "--user"):
-            login = value(word)
-        elif word in ("-b", "--cookie"):
-            text = value(word)
-            if "=" not in text:
-                raise BadImport(
-                    f"Line {line}: {word} reads cookies from a file; a scenario keeps those that answers set (cookies: keep, or round)."
-                )
-            headers.append(("Cookie", text))
-        elif word in ("-G", "--get"):
-            as_query = True
-        elif word in ("-I", "--head"):
-            method = "HEAD"
-        elif word == "--url":
-            url = value(word)
-        elif word in ("-F", "--form", "-T", "--upload-file", "-K", "--config"):
+
+    @property
+    def request(self) -> Recorded:
+        """The request. Raise BadImport without a URL."""
+        if not self.url:
+            raise BadImport(f"Line {self.line}: the command has no URL.")
+        url, joined = self.url, ("" if self.is_json else "&").join(self.data)
+        if self.as_query and joined:
+            url, joined = f"{url}{'&' if '?' in url else '?'}{joined}", ""
+        return Recorded(
+            method=self.method or ("POST" if self.data and not self.as_query else "GET"),
+            url=_whole(self.line, url),
+            headers=[*self.headers, *self._added()],
+            body=joined,
+            type=self._type() if joined else "",
+        )
+
+    def _added(self) -> Iterator[tuple[str, str]]:
+        """Yield the headers that curl adds by itself."""
+        if self.login:
+            yield "Authorization", "Basic " + b64encode(self.login.encode()).decode()
+        if self.is_json and "accept" not in self._given():
+            yield "Accept", "application/json"
+
+    def _type(self) -> str:
+        usual = "application/json" if self.is_json else FORMS
+        return self._given().get("content-type") or (usual if self.data else "")
+
+    def _given(self) -> dict[str, str]:
+        return {name.lower(): text for name, text in self.headers}
+
+    def _value(self, option: str) -> str:
+        if not self.rest:
+            raise BadImport(f"Line {self.line}: {option} lacks its value.")
+        return self.rest.popleft()
+
+    def _take_url(self, url: str) -> None:
+        if self.url:
             raise BadImport(
-                f"Line {line}: {word} sends or reads files, which a scenario does not; take the command out."
+                f"Line {self.line}: there are two URLs, {_safe(self.url)} and {_safe(url)}; write a command for each."
             )
-        elif word in WITH_VALUE:
-            value(word)
-        elif word not in FLAGS:
+        self.url = url
+
+    def _take_named_url(self, option: str) -> None:
+        self.url = self._value(option)
+
+    def _take_method(self, option: str) -> None:
+        self.method = self._value(option).upper()
+
+    def _take_head(self, _: str) -> None:
+        self.method = "HEAD"
+
+    def _take_query(self, _: str) -> None:
+        self.as_query = True
+
+    def _take_login(self, option: str) -> None:
+        self.login = self._value(option)
+
+    def _take_header(self, option: str) -> None:
+        name, colon, text = self._value(option).partition(":")
+        if not colon:
+            raise BadImport(f"Line {self.line}: the header “{name[:40]}” has no colon.")
+        self.headers.append((name.strip(), text.strip()))
+
+    def _take_cookies(self, option: str) -> None:
+        text = self._value(option)
+        if "=" not in text:
             raise BadImport(
-                f"Line {line}: the option {word[:40]} is not known; take it out if the request needs it not."
+                f"Line {self.line}: {option} reads cookies from a file; a scenario keeps those that answers set (cookies: keep, or round)."
             )
-    if not url:
-        raise BadImport(f"Line {line}: the command has no URL.")
-    joined = ("" if is_json else "&").join(data)
-    if as_query and joined:
-        url, joined = f"{url}{'&' if '?' in url else '?'}{joined}", ""
-    given = {name.lower(): text for name, text in headers}
-    if login:
-        headers.append(("Authorization", "Basic " + b64encode(login.encode()).decode()))
-    type_ = given.get("content-type") or ("application/json" if is_json else FORMS if data else "")
-    if is_json and "accept" not in given:
-        headers.append(("Accept", "application/json"))
-    return Recorded(
-        method=method or ("POST" if data and not as_query else "GET"),
-        url=_whole(line, url),
-        headers=headers,
-        body=joined,
-        type=type_ if joined else "",
-    )
+        self.headers.append(("Cookie", text))
+
+    def _refuse_files(self, option: str) -> None:
+        raise BadImport(
+            f"Line {self.line}: {option} sends or reads files, which a scenario does not; take the command out."
+        )
+
+
+SAID: Mapping[str, Callable[[_Command, str], None]] = {
+    **dict.fromkeys(("-X", "--request"), _Command._take_method),
+    **dict.fromkeys(("-H", "--header"), _Command._take_header),
+    **dict.fromkeys(("-u", "--user"), _Command._take_login),
+    **dict.fromkeys(("-b", "--cookie"), _Command._take_cookies),
+    **dict.fromkeys(("-G", "--get"), _Command._take_query),
+    **dict.fromkeys(("-I", "--head"), _Command._take_head),
+    "--url": _Command._take_named_url,
+    **dict.fromkeys(
+        ("-F", "--form", "-T", "--upload-file", "-K", "--config"), _Command._refuse_files
+    ),
+}
+"""What an option says of the request."""
 
 
 def _whole(line: int, url: str) -> str:
     """Return a URL with its scheme."""
+    if re.search(r"\s", url):
+        raise BadImport(
+            f"Line {line}: the URL “{_safe(url).split()[0]}” holds a blank or a line end; look at the quotes around it."
+        )
     if "://" not in url:
         url = f"http://{url}"
     try:
@@ -205,35 +309,68 @@ def _safe(url: str) -> str:
 
 
 def _commands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and words of each command, split as a shell does. What follows a pipe is left out."""
+    """Yield line and words of each command, split as a shell does. What follows a pipe is left out.
+
+    A line between the commands that is none is one word: its quotes, as in “Here's how:”, open nothing.
+    """
+    at, line = 0, 1
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        first = text[at:end].strip()
+        begin = BEGINS.match(text, at)
+        if begin and not first.startswith("#"):
+            at, following, commands = _split(text, begin.start("curl"), line)
+            yield from commands
+            line = following
+            continue
+        if first.startswith("-"):
+            raise BadImport(
+                f"Line {line:,} begins with an option, “{first[:40]}”, and belongs to the command before, whose line does not end "
+                "with \\. Copy the command once more, as cURL for bash."
+            )
+        if first and not first.startswith("#"):
+            yield line, [first]
+        at, line = end + 1, line + 1
+
+
+def _split(text: str, at: int, line: int) -> tuple[int, int, list[tuple[int, list[str]]]]:
+    """Return where the line of a command ends, the number of the line after it, and the commands of it."""
+    commands: list[tuple[int, list[str]]] = []
     words: list[str] = []
-    line = 1
+    begun = line
     skips = False
-    for number, word, is_mark in _words(text):
+    for number, word, is_mark, after in _words(text, at, line):
+        line = number
         if not is_mark:
             if not words:
-                line = number
+                begun = number
             words.append(word)
             continue
         if word in REDIRECTIONS and words[-1:] in (["1"], ["2"]):
             words.pop()
         if words and not skips:
-            yield line, words
+            commands.append((begun, words))
         words = []
         skips = word in ("|", *REDIRECTIONS)
+        if word == "\n":
+            return after, number + 1, commands
     if words and not skips:
-        yield line, words
+        commands.append((begun, words))
+    return len(text), line + 1, commands
 
 
-def _words(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield line, word, and whether it ends a command. Raise BadImport for a quote without an end."""
-    at, line, size = 0, 1, len(text)
+def _words(text: str, at: int, line: int) -> Iterator[tuple[int, str, bool, int]]:
+    """Yield line, word, whether it ends a command, and where it ends. Raise BadImport for a quote without an end."""
+    size = len(text)
     word: list[str] | None = None
-    begun = 1
+    begun = line
     while at < size:
         letter = text[at]
         if letter == "\\":
             following = text[at + 1 : at + 2]
+            if not text[at + 1 :].strip():
+                raise Unfinished(f"Line {line:,} ends with \\, and nothing follows")
             at += 2
             if following == "\r":
                 following, at = "\n", at + 1
@@ -246,6 +383,8 @@ def _words(text: str) -> Iterator[tuple[int, str, bool]]:
         if letter in "'\"" or text.startswith(("$'", '$"'), at):
             begun = line if word is None else begun
             inner, at, line = _quoted(text, at, line)
+            if letter == '"' and text[at : at + 1] == '"' and inner.endswith(("{", "[", ",", ":")):
+                raise OfWindows(line)  # "{""a"":1}"
             word = [] if word is None else word
             word.append(inner)
             continue
@@ -259,10 +398,10 @@ def _words(text: str) -> Iterator[tuple[int, str, bool]]:
         )
         if mark or letter.isspace():
             if word is not None:
-                yield begun, "".join(word), False
+                yield begun, "".join(word), False, at
                 word = None
             if mark:
-                yield line, mark, True
+                yield line, mark, True, at + len(mark)
             line += letter == "\n"
             at += len(mark) or 1
             continue
@@ -272,10 +411,14 @@ def _words(text: str) -> Iterator[tuple[int, str, bool]]:
         while end < size and text[end] not in "\\'\"$;&|<> \t\r\n":
             end += 1
         end = max(end, at + 1)
+        if text[end - 1] == "^" and text[end : end + 1] in ESCAPED_THERE:
+            raise OfWindows(line)
+        if text[end - 1] == "`" and text[end : end + 1] in ("\r", "\n"):
+            raise OfWindows(line, "PowerShell")
         word.append(text[at:end])
         at = end
     if word is not None:
-        yield begun, "".join(word), False
+        yield begun, "".join(word), False, at
 
 
 def _quoted(text: str, at: int, line: int) -> tuple[str, int, int]:
@@ -309,9 +452,7 @@ def _quoted(text: str, at: int, line: int) -> tuple[str, int, int]:
                 end += 1
             result.append(text[at:end])
             at = end
-    raise BadImport(
-        f"Line {line}: a quote ({quote_mark}) has no end. Copy the command as cURL for bash, and paste all of it."
-    )
+    raise Unfinished(f"Line {line}: a quote ({quote_mark}) has no end")
 
 
 def _escape(text: str, at: int) -> tuple[str, int]:

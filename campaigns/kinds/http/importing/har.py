@@ -7,7 +7,13 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from campaigns.kinds.http.importing.recorded import BadImport, Recorded, Recording, Reply
+from campaigns.kinds.http.importing.recorded import (
+    BadImport,
+    Recorded,
+    Recording,
+    Reply,
+    some_of,
+)
 from campaigns.kinds.http.importing.recorded import without_marks as plain
 from campaigns.kit.numbers import counted
 
@@ -34,6 +40,9 @@ STATIC_ENDINGS = (
 )
 ENDLESS = frozenset({"eventsource", "websocket"})
 MOST_ENTRIES = 20_000
+NO_ANSWERS = (
+    "The file holds no answer to {}: nothing is carried from there, and no status is expected."
+)
 
 
 def is_har(value: Any) -> bool:
@@ -58,66 +67,79 @@ def read_har(value: Mapping[str, Any]) -> Recording:
         raise BadImport(
             f"The HAR file has {len(entries):,} entries; at most {MOST_ENTRIES:,} are read. Record less at once."
         )
-    requests = []
-    unanswered = 0
-    for number, entry in enumerate(entries):
+    requests, broken = [], []
+    unanswered = unknown = 0
+    for number, entry in enumerate(entries, start=1):
         try:
             recorded = _entry(entry)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadImport(
-                f"Entry {number + 1} of the HAR file cannot be read ({_said(error)})."
-            ) from None
+            broken.append(f"Entry {number:,} of the HAR file cannot be read ({_said(error)})")
+            continue
         if recorded is None:
             unanswered += 1
-        else:
-            requests.append(recorded)
-    left_out = []
+            continue
+        unknown += recorded.reply is None
+        requests.append(recorded)
+    if broken and not requests:
+        raise BadImport(f"{some_of(broken)} Save it again with the browser's network panel.")
+    left_out = [some_of(broken)] if broken else []
     if unanswered:
         left_out.append(
             f"{counted(unanswered, 'request')} that got no answer, as when a page is left or a blocker stops them."
         )
-    return Recording("HAR", requests, left_out)
+    hints = [NO_ANSWERS.format(counted(unknown, "request"))] if unknown else []
+    return Recording("HAR", requests, left_out, hints)
 
 
 def _entry(entry: Mapping[str, Any]) -> Recorded | None:
-    """Return the request of an entry; None for one without an answer."""
+    """Return the request of an entry; None for one without an answer. One whose answer the file does not hold has no reply."""
     request, response = entry["request"], entry.get("response") or {}
+    method, url = str(request["method"]).upper(), plain(str(request["url"]))
+    if not method or not url:
+        raise ValueError("it has no method or no URL")
     status = int(response.get("status") or 0)
-    if not 100 <= status <= 599:
-        return None
+    reply = None
+    if "status" in response:
+        if not 100 <= status <= 599:
+            return None
+        reply = _reply(status, response)
     body, type_ = _posted(request.get("postData") or {})
     kind = str(entry.get("_resourceType") or "").lower()
-    url = plain(str(request["url"]))
-    reply = _reply(status, response)
     return Recorded(
-        method=str(request["method"]).upper(),
+        method=method,
         url=url,
         headers=_pairs(request.get("headers")),
         body=body,
         type=type_,
         reply=reply,
         status=status,
-        why_not=_why_not(str(request["method"]).upper(), url, kind, reply),
+        why_not=_why_not(method, url, kind, reply),
         began_at=_instant(entry.get("startedDateTime")),
-        seconds=max(0.0, float(entry.get("time") or 0.0)) / 1000,
+        seconds=_seconds(entry.get("time")),
     )
 
 
-def _why_not(method: str, url: str, kind: str, reply: Reply) -> str:
+def _why_not(method: str, url: str, kind: str, reply: Reply | None) -> str:
     path = url.partition("?")[0].partition("#")[0].lower()
-    if (
-        kind in STATIC_RESOURCES
-        or reply.type.startswith(STATIC_TYPES)
-        or path.endswith(STATIC_ENDINGS)
-    ):
+    type_ = reply.type if reply else ""
+    if kind in STATIC_RESOURCES or type_.startswith(STATIC_TYPES) or path.endswith(STATIC_ENDINGS):
         return "static file"
     if kind == "preflight" or method == "OPTIONS":
         return "preflight of the browser"
-    if reply.status == 401:
+    if reply and reply.status == 401:
         return "answered 401: the sign-in came afterwards"
-    if kind in ENDLESS or reply.type == "text/event-stream":
+    if kind in ENDLESS or type_ == "text/event-stream":
         return "a stream, which does not end"
     return ""
+
+
+def _seconds(milliseconds: Any) -> float:
+    """Return how long a request took; 0 where the file does not say it."""
+    try:
+        seconds = float(milliseconds or 0.0) / 1000
+    except (TypeError, ValueError):
+        return 0.0
+    return seconds if 0 <= seconds < float("inf") else 0.0
 
 
 def _reply(status: int, response: Mapping[str, Any]) -> Reply:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import msgspec
-
+from campaigns.kinds.http.importing.columns import Columns, Filled
+from campaigns.kinds.http.importing.documents import as_json, as_written, plain_number
 from campaigns.kinds.http.importing.recorded import (
     BadImport,
     Recorded,
     Recording,
-    named,
-    quoted,
+    needs,
+    some_of,
 )
 from campaigns.kinds.http.importing.recorded import without_marks as plain
 
@@ -28,13 +28,14 @@ MOST_VALUES, MOST_VALUES_IN_ALL = 2000, 200_000
 MOST_LETTERS = 64 * 1024 + 1
 """Of a body, beyond which it is not taken over."""
 CHANGES = "it changes something"
-NEEDS = "it needs values: {}"
 DULL_HEADERS = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI tells to ignore."""
 OF_FORMATS = {
     "date": "2024-01-31", "date-time": "2024-01-31T12:00:00Z", "uuid": "00000000-0000-4000-8000-000000000000",
     "email": "anna@example.org", "uri": "https://example.org/", "hostname": "example.org", "ipv4": "192.0.2.1",
 }  # fmt: skip
+LIST = "_list"
+"""End of the operationId of what lists, as drf-spectacular writes it."""
 MISSING = object()
 
 
@@ -53,28 +54,54 @@ def read_openapi(document: Mapping[str, Any]) -> Recording:
     paths = document.get("paths")
     if not isinstance(paths, dict) or not paths:
         raise BadImport("The OpenAPI document has no paths.")
-    reader = _Reader(document)
-    requests = []
+    reader = _Reader(document, _lists(paths))
+    requests, broken = [], []
     for path, item in paths.items():
         item = reader.resolved(item)
         if not isinstance(item, dict):
-            raise BadImport(f"The path {str(path)[:80]} of the OpenAPI document is no object.")
+            broken.append(f"The path {_shown(path)} is no object, or is not in the document")
+            continue
         for method in METHODS:
             operation = reader.resolved(item.get(method))
             if isinstance(operation, dict):
                 requests.append(reader.request(str(path), method, item, operation))
+            elif method in item:
+                broken.append(f"{method.upper()} {_shown(path)} is no object")
         if len(requests) > MOST_OPERATIONS:
             raise BadImport(
                 f"The document has more than {MOST_OPERATIONS:,} operations; cut it down."
             )
+    left_out = [f"Of the OpenAPI document: {some_of(broken)}"] if broken else []
     if not requests:
-        raise BadImport("The OpenAPI document has no operations.")
-    return Recording("OpenAPI", requests)
+        told = [*left_out, *reader.outside()]
+        raise BadImport(" ".join(["The OpenAPI document has no operations.", *told]))
+    return Recording("OpenAPI", requests, left_out, reader.outside())
+
+
+def _shown(path: Any) -> str:
+    return plain(str(path))[:80]
+
+
+def _lists(paths: Mapping[str, Any]) -> dict[str, str]:
+    """Return where lists stand, by the begin of the operationId of what reads them: `remotes_file_file` of `…_list`."""
+    lists: dict[str, str] = {}
+    for path, item in paths.items():
+        operation = item.get("get") if isinstance(item, dict) else None
+        name = operation.get("operationId") if isinstance(operation, dict) else None
+        if isinstance(name, str) and name.endswith(LIST) and "{" not in str(path):
+            lists[name.removesuffix(LIST)] = str(path)
+    return lists
 
 
 class _Reader:
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    """Makes requests of operations. lists: where lists stand, as `_lists` says."""
+
+    def __init__(self, document: Mapping[str, Any], lists: Mapping[str, str]) -> None:
         self.document = document
+        self.lists = lists
+        self.places = Columns()
+        self.others: dict[str, None] = {}
+        self.hrefs: dict[str, str] = {}
         self.base = self._base()
         self.left_in_all = MOST_VALUES_IN_ALL
         self.left = 0
@@ -94,9 +121,8 @@ class _Reader:
         self.left = min(MOST_VALUES, self.left_in_all)
         self.left_in_all -= self.left
         path = plain(path)
-        columns: dict[str, Any] = {}
+        filled = Filled(self.places, path)
         lacking: list[str] = []
-        needed_in_path: list[str] = []
         query: list[str] = []
         headers: list[tuple[str, str]] = []
         for parameter in self._parameters(item, operation):
@@ -106,10 +132,10 @@ class _Reader:
             if not needed:
                 continue
             if where == "path":
-                needed_in_path.append(name)
-                column = _column(name, columns)
-                columns[column] = _scalar(self._made(parameter, value))
-                path = path.replace(f"{{{name}}}", named(column))
+                if filled.begins_with(name):
+                    rest = path.removeprefix(f"{{{name}}}")
+                    value = self._href(name, value, operation) + ("" if rest[:1] == "/" else "/")
+                filled.fill(name, _scalar(self._made(parameter, value)))
             elif where == "query":
                 text = quote(_text(self._made(parameter, value)), safe="")
                 query.append(f"{quote(name, safe='[]')}={text}")
@@ -118,10 +144,11 @@ class _Reader:
             else:
                 continue
             lacking += [name] if value is MISSING else []
+        filled.fill_the_rest()
         body, type_ = self._body(operation)
         self.left_in_all += max(0, self.left)
         basic, token = self._signed_in(operation)
-        url = self.base + quoted(path, "/%:@!$'()*+,;=~-._")
+        url = filled.url(self.base)
         return Recorded(
             method=method.upper(),
             url=url + (f"?{'&'.join(query)}" if query else ""),
@@ -130,11 +157,33 @@ class _Reader:
             type=type_,
             status=self._status(operation),
             name=plain(str(operation.get("operationId") or operation.get("summary") or "")),
-            why_not=_why_not(method, needed_in_path, lacking),
-            columns=columns,
+            why_not=_why_not(method, filled.needed, lacking),
+            columns=filled.columns,
             basic=basic,
             needs_token=token,
         )
+
+    def outside(self) -> list[str]:
+        """Return a message about what the document refers to outside of itself; none where it does not."""
+        if not self.others:
+            return []
+        first = next(iter(self.others))
+        return [
+            f"The document refers to {first[:80]}{' and others' if len(self.others) > 1 else ''}, outside itself, which is left "
+            "out; bundle it into one file, as with redocly bundle."
+        ]
+
+    def _href(self, name: str, value: Any, operation: Mapping[str, Any]) -> str:
+        """Return a value for a parameter that is a whole path, as in `{file_remote_href}tasks/`: that of a list, and a UUID."""
+        text = _text(value) if value is not MISSING else ""
+        if not text.startswith("/"):
+            stem = str(operation.get("operationId") or "")
+            while stem and stem not in self.lists:
+                stem = stem.rpartition("_")[0]
+            if stem:
+                self.hrefs[name] = f"{self.lists[stem].rstrip('/')}/{OF_FORMATS['uuid']}"
+            text = self.hrefs.get(name, "/text")
+        return text.rstrip("/")
 
     def _parameters(
         self, item: Mapping[str, Any], operation: Mapping[str, Any]
@@ -151,14 +200,35 @@ class _Reader:
     def _example(self, parameter: Mapping[str, Any]) -> Any:
         """Return the value that a parameter or a body proposes; MISSING without one."""
         if "example" in parameter:
-            return parameter["example"]
+            return self._fitting(parameter["example"], parameter.get("schema"), 0)
         if isinstance(parameter.get("examples"), dict):
             for each in parameter["examples"].values():
                 example = self.resolved(each)
                 if isinstance(example, dict) and "value" in example:
-                    return example["value"]
+                    return self._fitting(example["value"], parameter.get("schema"), 0)
         schema = self.resolved(parameter.get("schema"))
-        return self._proposed(schema) if isinstance(schema, dict) else MISSING
+        if not isinstance(schema, dict):
+            return MISSING
+        value = self._proposed(schema)
+        return value if value is MISSING else self._fitting(value, schema, 0)
+
+    def _fitting(self, value: Any, schema: Any, depth: int) -> Any:
+        """Return an example with a text wherever its schema wants one: a number of YAML as it was written."""
+        schema = self.resolved(schema)
+        self.left -= 1
+        if not isinstance(schema, dict) or depth > MOST_DEPTH or self.left < 0:
+            return value
+        if schema.get("type") in ("string", ["string", "null"]):
+            return as_written(value)
+        properties = schema.get("properties")
+        if isinstance(value, dict) and isinstance(properties, dict):
+            return {
+                key: self._fitting(inner, properties.get(key), depth + 1)
+                for key, inner in value.items()
+            }
+        if isinstance(value, list) and "items" in schema:
+            return [self._fitting(inner, schema["items"], depth + 1) for inner in value]
+        return value
 
     @staticmethod
     def _proposed(schema: Mapping[str, Any]) -> Any:
@@ -180,7 +250,7 @@ class _Reader:
         if not isinstance(schema, dict) or depth > MOST_DEPTH or self.left < 0:
             return "text"
         if (value := self._proposed(schema)) is not MISSING:
-            return value
+            return self._fitting(value, schema, depth)
         for name in ("oneOf", "anyOf"):
             if isinstance(schema.get(name), list) and schema[name]:
                 return self._of_schema(schema[name][0], depth + 1)
@@ -252,7 +322,7 @@ class _Reader:
                 return "&".join(pairs)[:MOST_LETTERS], str(type_)
             if isinstance(value, str) and not re.search(r"[/+]json\b", str(type_)):
                 return plain(value)[:MOST_LETTERS], str(type_)
-            return plain(_json(value)[:MOST_LETTERS]), str(type_)
+            return plain(as_json(value)[:MOST_LETTERS]), str(type_)
         return "", ""
 
     @staticmethod
@@ -307,9 +377,8 @@ class _Reader:
 
     def _at(self, reference: str) -> Any:
         if not reference.startswith("#/"):
-            raise BadImport(
-                f"The document refers to {reference[:80]}, outside itself; bundle it into one file, as with redocly bundle."
-            )
+            self.others[plain(reference)] = None
+            return MISSING
         value: Any = self.document
         for part in reference[2:].split("/"):
             key = part.replace("~1", "/").replace("~0", "~")
@@ -320,16 +389,7 @@ class _Reader:
 def _why_not(method: str, in_path: list[str], lacking: list[str]) -> str:
     if method != "get":
         return CHANGES
-    names = list(dict.fromkeys([*in_path, *lacking]))
-    return NEEDS.format(", ".join(names)) if names else ""
-
-
-def _column(name: str, columns: Mapping[str, Any]) -> str:
-    column = re.sub(r"\W", "_", name, flags=re.ASCII)[:36] or "value"
-    column = f"a_{column}"[:36] if column[0].isdigit() else column
-    while column in columns:
-        column += "_"
-    return column
+    return needs([*in_path, *lacking])
 
 
 def _default(variables: Mapping[str, Any], found: re.Match[str]) -> str:
@@ -339,12 +399,11 @@ def _default(variables: Mapping[str, Any], found: re.Match[str]) -> str:
 
 
 def _scalar(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool) else _text(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return plain_number(value)
+    return value if isinstance(value, str | bool) else _text(value)
 
 
 def _text(value: Any) -> str:
-    return plain(value if isinstance(value, str) else _json(value))[:MOST_LETTERS]
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value, enc_hook=str).decode()
+    value = as_written(value)
+    return plain(value if isinstance(value, str) else as_json(value))[:MOST_LETTERS]

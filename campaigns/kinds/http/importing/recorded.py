@@ -1,13 +1,16 @@
 """What readers of foreign files return: requests as they were sent or are described, with their answers where these are known. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 OPENS, CLOSES = "\ue000", "\ue001"
 """Around the key of a value that is filled in later, within any text of a request: `=name` of a name, else the number of an offer."""
+MOST_SHOWN = 3
+"""Messages of one sort that are shown of a file."""
+MOST_NEEDED = 5
 MARKS = re.compile(f"({OPENS}[^{OPENS}{CLOSES}]*{CLOSES})")
 
 
@@ -51,11 +54,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All requests of a file, in order. left_out: messages about what is not among them."""
+    """All requests of a file, in order. left_out: messages about what is not among them; hints: about what is."""
 
     format: str
     requests: list[Recorded]
     left_out: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
 
 def named(name: str) -> str:
@@ -68,6 +72,21 @@ def quoted(text: str, safe: str) -> str:
     return "".join(
         part if part.startswith(OPENS) else quote(part, safe=safe) for part in MARKS.split(text)
     )
+
+
+def some_of(messages: Sequence[str]) -> str:
+    """Return the first few messages of many as sentences, and how many more there are."""
+    shown = " ".join(f"{each.rstrip('.')}." for each in messages[:MOST_SHOWN])
+    more = len(messages) - MOST_SHOWN
+    return f"{shown} {more:,} more like that." if more > 0 else shown
+
+
+def needs(names: Iterable[str]) -> str:
+    """Return why a request that needs values is not proposed; empty where it needs none."""
+    known = [without_marks(each)[:60] for each in dict.fromkeys(names)]
+    more = len(known) - MOST_NEEDED
+    shown = ", ".join(known[:MOST_NEEDED]) + (f" and {more} more" if more > 0 else "")
+    return f"it needs values: {shown}" if known else ""
 
 
 def without_marks(text: str) -> str:

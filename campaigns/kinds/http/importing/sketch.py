@@ -8,10 +8,10 @@ import binascii
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 
 import msgspec
@@ -39,15 +39,25 @@ from campaigns.kinds.http.importing.secret_values import (
 )
 from campaigns.kinds.http.program.judging import set_cookies
 from campaigns.kinds.http.program.names import GIVEN, PASSWORD, RANDOM
-from campaigns.kinds.http.program.reading import CONTROL, HEADER_NAME, MOST_BYTES, is_latin
+from campaigns.kinds.http.program.reading import (
+    CONTROL,
+    HEADER_NAME,
+    MOST_BYTES,
+    is_latin,
+    scalar_of,
+)
 from campaigns.kinds.http.program.scenario import METHODS, MOST_STEPS
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kit.numbers import counted
 from campaigns.kit.redaction import ORDINARY
 from campaigns.kit.redaction import SHORTEST as SHORTEST_SECRET
+from campaigns.kit.yaml_text import Dumper, as_yaml, written_text
 
-MOST_PROPOSALS = 300
+MOST_PROPOSALS = 2000
+"""A Pulp with its plug-ins has 1,000 operations, and a Katello 850."""
 MOST_OFFERS = 200
+MOST_LISTED = 5
+"""Names in a message."""
 MOST_TOKENS = 300
 """That are looked for within the texts of answers."""
 MOST_PREFIXES = 20
@@ -220,7 +230,7 @@ class _Sketcher:
         self.recording = recording
         self.left_out = list(recording.left_out)
         self.struck: dict[str, dict[str, None]] = {}
-        self.hints: list[str] = []
+        self.hints = list(recording.hints)
         self.secrets: set[str] = set()
         self.hosts = Counter(filter(None, (_host(each.url) for each in recording.requests)))
         self.host = self._host(target_host.lower())
@@ -252,9 +262,12 @@ class _Sketcher:
             cookies=self.cookies,
             host=self.host,
             hosts=dict(self.hosts.most_common(20)),
-            left_out=self.left_out,
-            struck=[f"{what}: {_listed(list(where))}." for what, where in self.struck.items()],
-            hints=self.hints,
+            left_out=[self._shown(each) for each in self.left_out],
+            struck=[
+                self._shown(f"{what}: {_listed(list(where))}.")
+                for what, where in self.struck.items()
+            ],
+            hints=[self._shown(each) for each in self.hints],
             created=list(self.created.values()),
         )
         return self._without_secrets(sketch)
@@ -295,8 +308,12 @@ class _Sketcher:
             else:
                 drafts.append(self._draft(recorded))
         if elsewhere:
-            listed = ", ".join(f"{host} ({count})" for host, count in elsewhere.most_common(10))
-            more = f", and {len(elsewhere) - 10} more" if len(elsewhere) > 10 else ""
+            listed = ", ".join(
+                f"{host} ({count})" for host, count in elsewhere.most_common(MOST_LISTED)
+            )
+            more = (
+                f", and {len(elsewhere) - MOST_LISTED} more" if len(elsewhere) > MOST_LISTED else ""
+            )
             self.left_out.append(
                 f"{counted(sum(elsewhere.values()), 'request')} to other hosts: {listed}{more}."
             )
@@ -310,7 +327,8 @@ class _Sketcher:
     def _draft(self, recorded: Recorded) -> _Draft:
         parts = urlsplit(recorded.url)
         path = quoted(parts.path or "/", IN_PATHS)
-        path = f"/{path.lstrip('/')}"
+        if not path.startswith(OPENS):  # a path that is a column from its begin is whole
+            path = f"/{path.lstrip('/')}"
         query = []
         for pair in parts.query.split("&") if parts.query else ():
             name, equals, value = pair.partition("=")
@@ -389,9 +407,7 @@ class _Sketcher:
             )
             if recorded.method not in ("POST", "PUT") or not creates or _has_password(draft):
                 continue
-            is_object = draft.kind == "json" and isinstance(draft.body, dict)
-            pairs = draft.body if draft.kind == "form" else ()
-            for name, value in draft.body.items() if is_object else pairs:
+            for name, value in _fields(draft):
                 if not _is_name(name) or not isinstance(value, str):
                     continue
                 if 0 < len(value) <= LONGEST_NAME and OPENS not in value and not is_random(value):
@@ -809,6 +825,20 @@ class _Filler:
         )
 
 
+def _fields(draft: _Draft) -> Iterable[tuple[str, Any]]:
+    """Return the fields of a body. Rails wraps those of a thing once more, as in `{"host": {"name": …}}`."""
+    if draft.kind == "form":
+        return cast(Iterable[tuple[str, Any]], draft.body)
+    body = draft.body if draft.kind == "json" else None
+    if (
+        isinstance(body, dict)
+        and len(body) == 1
+        and isinstance(inner := next(iter(body.values())), dict)
+    ):
+        body = inner
+    return body.items() if isinstance(body, dict) else ()
+
+
 def _is_name(field: str) -> bool:
     """Return whether a field is one by which a server tells things apart."""
     return field.lower().replace("-", "_") in NAMES
@@ -996,11 +1026,12 @@ def _pairs_of_cookie(text: str) -> dict[str, str]:
 
 
 def _listed(places: Sequence[str]) -> str:
-    shown = ", ".join(places[:8])
-    return f"{shown}, and {len(places) - 8} more" if len(places) > 8 else shown
+    shown = ", ".join(places[:MOST_LISTED])
+    more = len(places) - MOST_LISTED
+    return f"{shown}, and {more} more" if more > 0 else shown
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(Dumper):
     """Writes no aliases, which scenarios do not take."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -1010,15 +1041,16 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, indentless=False)
 
 
+def _kept(dumper: Dumper, text: str) -> yaml.ScalarNode:
+    """Return a text so that a scenario reads it as a text: PyYAML itself takes 1e3 for one, since its YAML is older."""
+    if isinstance(scalar_of(text), str):
+        return written_text(dumper, text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'")
+
+
+_Dumper.add_representer(str, _kept)
+
+
 def _yaml(scenario: Mapping[str, Any]) -> str:
     """Return a scenario as YAML, with what is short in one line."""
-    return str(
-        yaml.dump(
-            scenario,
-            Dumper=_Dumper,
-            default_flow_style=None,
-            sort_keys=False,
-            allow_unicode=True,
-            width=100_000,
-        )
-    )
+    return as_yaml(scenario, _Dumper, default_flow_style=None, width=100_000)

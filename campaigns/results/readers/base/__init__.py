@@ -5,8 +5,16 @@ common metrics.
 """
 
 from campaigns.kit.errors import BadFile
-from campaigns.results.readers.base.building import MOST_CELLS, Builder, varying
-from campaigns.results.readers.base.documents import MOST_VALUES, Node, documents, parsed
+from campaigns.results.readers.base.building import MOST_CELLS, Builder, some, varying
+from campaigns.results.readers.base.documents import (
+    MOST_VALUES,
+    Node,
+    begins_document,
+    documents,
+    from_document,
+    json_lines,
+    parsed,
+)
 from campaigns.results.readers.base.problems import refuse
 from campaigns.results.readers.base.source import (
     MOST_BYTES,
@@ -47,8 +55,12 @@ __all__ = [
     "Scalar",
     "Source",
     "State",
+    "begins_document",
     "documents",
+    "from_document",
+    "json_lines",
     "parsed",
     "refuse",
+    "some",
     "varying",
 ]

@@ -38,6 +38,7 @@ class Builder:
         self._dropped: dict[str, None] = {}
         self.facts: dict[str, str] = {}
         self.info: dict[str, str] = {}
+        self._guesses: dict[str, str] = {}
 
     def declare(self, *metrics: ReadMetric) -> None:
         """Declare metrics; those without a value in any run are left out at the end."""
@@ -53,6 +54,13 @@ class Builder:
     def note(self, name: str, value: object) -> None:
         """Add further information."""
         _note(self.info, name, value)
+
+    def guess(self, factor: str, why: str) -> None:
+        """Record that the file does not say that this is a factor. why: a sentence on what it was read from.
+
+        People are asked, and its levels are not ranked before somebody states its role.
+        """
+        self._guesses.setdefault(clean(factor, 80), clean(why, 300))
 
     def drop(self, sentence: str) -> None:
         """Record what is left out, and why; each sentence once."""
@@ -79,7 +87,7 @@ class Builder:
             if not isfinite(value):
                 refuse(name, "The number is larger than anything that can be measured.")
         if max(units_done, units_failed) > MOST_UNITS:
-            refuse("", f"A run has more than {MOST_UNITS:,} requests or items; it is damaged.")
+            refuse("a run", f"It has more than {MOST_UNITS:,} requests or items; it is damaged.")
         typed = {clean(name, 80): _level(level) for name, level in levels.items()}
         self._names.update(dict.fromkeys(typed))
         if len(self._names) > MOST_NAMES:
@@ -103,21 +111,24 @@ class Builder:
         values: Mapping[str, float],
         *,
         total: int,
-        failed: int,
+        failed: int | None,
         reason: str = "no request succeeded",
         started_at: datetime | None = None,
         finished_at: datetime | None = None,
     ) -> None:
-        """Add a run of requests, with the share of failed ones. reason: why it failed if none succeeded."""
-        share = {FAILED_SHARE: failed / total} if total else {}
+        """Add a run of requests, with the share of failed ones. reason: why it failed if none succeeded.
+
+        failed: None if the file does not say.
+        """
+        share = {FAILED_SHARE: failed / total} if total and failed is not None else {}
         self.run(
             levels,
             {**values, **share},
-            reason="" if failed < total else reason,
+            reason=reason if failed is not None and failed >= total else "",
             started_at=started_at,
             finished_at=finished_at,
-            units_done=total - failed,
-            units_failed=failed,
+            units_done=total - (failed or 0),
+            units_failed=failed or 0,
         )
 
     def build(
@@ -129,10 +140,7 @@ class Builder:
         used = {metric for run in self._runs for metric in run["values"]}
         metrics = tuple(metric for metric in self._metrics.values() if metric.name in used)
         if not metrics:
-            reasons = {run["reason"] for run in self._runs}
-            refuse(
-                "", f"No run in this file has a value ({clean('; '.join(sorted(reasons)), 300)})."
-            )
+            refuse("", f"No run in this file has a value: {self._why_none()}.")
         first = next((each for each in primary if each in used), metrics[0].name)
         factors = self._factors()
         return Read(
@@ -150,16 +158,30 @@ class Builder:
             dropped=tuple(self._dropped),
             work=tuple(name for name in self.work if name in factors),
             roles={name: role for name, role in self.roles.items() if name in factors},
+            guesses={
+                name: why for name, why in self._guesses.items() if len(factors.get(name, ())) > 1
+            },
         )
+
+    def _why_none(self) -> str:
+        """Return why no run has a value."""
+        reasons = sorted({run["reason"] for run in self._runs if run["reason"]})
+        if not reasons:
+            return f"none of its runs has a figure of {self.label}"
+        more = f", and {len(reasons) - 3:,} more reasons" if len(reasons) > 3 else ""
+        return clean("; ".join(reasons[:3]), 300).rstrip(".") + more
 
     def _factors(self) -> dict[str, tuple[Scalar, ...]]:
         names = dict(self._names)
         if len(names) > MOST_FACTORS:
             self._fold_constants(names)
         if len(names) > MOST_FACTORS:
-            some = ", ".join(list(names)[:10])
+            self._fold_partial(names)
+        if len(names) > MOST_FACTORS:
             refuse(
-                "", f"The file has {len(names)} factors ({some} …); {MOST_FACTORS} are possible."
+                "",
+                f"The runs differ in {len(names)} settings ({some(names)}); at most {MOST_FACTORS} "
+                "may differ in one file. Split the file, so that each has fewer.",
             )
         factors = {}
         for name in names:
@@ -185,6 +207,26 @@ class Builder:
                 for run in self._runs:
                     run["levels"].pop(name, None)
 
+    def _fold_partial(self, names: dict[str, None]) -> None:
+        """Join factors that not all runs have, such as parameters of single tests, into one."""
+        partial = [
+            name
+            for name in names
+            if name not in self.work
+            and any(run["levels"].get(name, NOT_SET) == NOT_SET for run in self._runs)
+        ]
+        if len(partial) < 2:
+            return
+        joined = "parameters" if "parameters" not in names else "further parameters"
+        for run in self._runs:
+            own = [(name, run["levels"].pop(name, NOT_SET)) for name in partial]
+            text = ", ".join(f"{name}={level}" for name, level in own if level != NOT_SET)
+            run["levels"][joined] = clean(text, LEVEL_LETTERS) or NOT_SET
+        for name in partial:
+            del names[name]
+        names[joined] = None
+        self.drop(f"{some(partial)} are one factor, “{joined}”, since not all runs have them.")
+
     def _typed(self, name: str) -> dict[tuple[str, str], Scalar]:
         """Return the levels; texts that are all numbers become numbers."""
         result = {
@@ -195,6 +237,14 @@ class Builder:
             if None not in numbers.values() and len(set(numbers.values())) == len(numbers):
                 return {key: number for key, number in numbers.items() if number is not None}
         return result
+
+
+def some(names: Iterable[str], most: int = 4) -> str:
+    """Return the first names, and the number of the others: for messages, which never list all."""
+    listed = [clean(name, 60) for name in names]
+    if len(listed) <= most:
+        return " and ".join(filter(None, [", ".join(listed[:-1]), *listed[-1:]]))
+    return f"{', '.join(listed[: most - 1])} and {len(listed) - most + 1} more"
 
 
 def varying(

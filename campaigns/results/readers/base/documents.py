@@ -10,6 +10,7 @@ from typing import Any
 from campaigns.kit.errors import BadFile
 from campaigns.kit.mappings import JsonObject
 from campaigns.results.readers.base.problems import refuse
+from campaigns.results.readers.base.source import Source
 from campaigns.results.readers.base.texts import clean
 from campaigns.results.readers.base.values import Scalar
 
@@ -22,6 +23,11 @@ MOST_ELEMENTS = 2_000_000
 
 MOST_DOCUMENTS = 10_000
 
+MOST_DAMAGED = 100
+OBJECT = re.compile(rb"^[ \t]{0,40}\{", re.MULTILINE)
+DOCUMENT = re.compile(rb"^[ \t]{0,40}(?:\{|\[(?=\s{0,99}\{))", re.MULTILINE)
+BRACKET = re.compile(r"^[{\[]", re.MULTILINE)
+SPACE = re.compile(r"[ \t\n\r\ufeff]*")
 KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
 
 
@@ -37,14 +43,20 @@ class Node:
         return isinstance(self.value, dict) and self.value.get(key) is not None
 
     def at(self, key: str) -> "Node":
-        """Return the value of a key. Raise BadFile if there is none."""
+        """Return the value of a key. Raise BadFile if there is none, or if it is there twice with different values."""
         if key not in self:
             refuse(self._where(), f"There is no “{key}” here; the file is not whole.")
+        if self.is_twice(key):
+            refuse(self._where(), f"The key “{key}” is there twice in one object; which one holds?")
         return Node(self.value[key], self._below(key))
 
     def get(self, key: str) -> "Node | None":
         """Return the value of a key, or None."""
         return self.at(key) if key in self else None
+
+    def is_twice(self, key: str) -> bool:
+        """Return whether an object has a key twice, with different values."""
+        return isinstance(self.value, _Doubled) and key in self.value.keys_twice
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
         """Yield the keys and values of an object. Raise BadFile for anything else."""
@@ -64,6 +76,8 @@ class Node:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             refuse(self._where(), f"There is {self._kind()} where a number is due.")
+        if value != value:  # NaN; math.isnan fails at a whole number of 400 digits
+            refuse(self._where(), "There is NaN, which is no number: nothing was measured.")
         if not abs(value) <= MOST_NUMBER:
             refuse(self._where(), "The number is larger than anything that can be measured.")
         return float(value)
@@ -114,75 +128,154 @@ class Node:
         return clean(self.path) or "the whole file"
 
 
-def parsed(text: str, where: str = "", nan: bool = False) -> Node:
-    """Parse JSON. Raise BadFile: no JSON, duplicate keys, NaN, Infinity, nested or too large.
-
-    nan: accept NaN, too, which the tool writes for a missing value.
-    """
+def parsed(text: str, where: str = "") -> Node:
+    """Parse JSON, in which NaN and Infinity may stand where nobody reads them. Raise BadFile: no JSON, or nested too deeply."""
     with _text(text, where):
-        return Node(_decoder(nan).decode(text), where)
+        return Node(DECODER.decode(text), where)
 
 
-def documents(text: str, nan: bool = False) -> list[Node]:
-    """Parse concatenated JSON documents.
+def begins_document(head: bytes) -> bool:
+    """Return whether a line begins an object of JSON; lines of a runner may stand above it."""
+    return bool(OBJECT.search(head))
 
-    The path of each begins with its line, unless it is the only one. Raise BadFile as `parsed` does.
+
+def documents(source: Source, text: str | None = None) -> list[Node]:
+    """Parse the JSON documents of a file, one after the other. text: of the file, if it was changed before.
+
+    Lines around them, such as those of a runner, and documents that are cut or damaged are left out, which the
+    source notes. The path of each begins with its line, unless it is the only one. Raise BadFile if none is whole.
     """
-    result: list[tuple[Any, str]] = []
-    decoder, place = _decoder(nan), _end_of_space(text, 0)
-    line = 1 + text.count("\n", 0, place)
-    with _text(text, ""):
-        while place < len(text):
-            if len(result) >= MOST_DOCUMENTS:
-                refuse("", f"The file has more than {MOST_DOCUMENTS:,} JSON documents; split it.")
-            value, end = decoder.raw_decode(text, place)
-            result.append((value, f"line {line}"))
-            following = _end_of_space(text, end)
-            line += text.count("\n", place, following)
-            place = following
-    if not result:
+    text = source.text(whole=True) if text is None else text
+    found: list[tuple[Any, str]] = []
+    damaged: list[BadFile] = []
+    around: list[int] = []
+    place, line, counted = _end_of_space(text, 0), 1, 0
+    while place < len(text):
+        line, counted = line + text.count("\n", counted, place), place
+        if len(found) >= MOST_DOCUMENTS:
+            refuse("", f"The file has more than {MOST_DOCUMENTS:,} JSON documents; split it.")
+        if text[place] not in "{[":
+            around.append(line)
+            place = _next_line(text, place)
+        else:
+            try:
+                value, place = _document(text, place, line)
+                found.append((value, f"line {line}"))
+            except BadFile as problem:
+                damaged.append(problem)
+                place = _after_damage(source, text, place, line, problem, around)
+                if len(damaged) > MOST_DAMAGED:
+                    raise damaged[0] from None
+        place = _end_of_space(text, place)
+    if len(around) > 1:
+        source.note(
+            f"{len(around):,} lines around the JSON are left out, the first is line {around[0]}."
+        )
+    elif around:
+        source.note(f"Line {around[0]}, which is not JSON, is left out.")
+    if damaged and not found:
+        raise damaged[0]
+    if not found:
         refuse("", "There is no JSON document in the file.")
-    return [Node(value, where if len(result) > 1 else "") for value, where in result]
+    return [Node(value, where if len(found) > 1 else "") for value, where in found]
 
 
-def _decoder(nan: bool) -> json.JSONDecoder:
-    constant = (
-        (lambda name: math.nan if name == "NaN" else _no_constant(name)) if nan else _no_constant
-    )
-    return json.JSONDecoder(object_pairs_hook=_no_doubles, parse_constant=constant)
+def _document(text: str, place: int, line: int) -> tuple[Any, int]:
+    """Return a document and where it ends."""
+    with _text(text, "", line, place):
+        value, end = DECODER.raw_decode(text, place)
+    rest = text[end : _next_line(text, end)].strip()
+    if isinstance(value, list) and rest and rest[0] not in "{[":
+        refuse(f"line {line}", "This is not JSON, but a line of a log.")
+    return value, end
+
+
+def _after_damage(
+    source: Source, text: str, place: int, line: int, problem: BadFile, around: list[int]
+) -> int:
+    """Note a damaged document, and return where the next one may begin.
+
+    What is damaged in its first line is a line of something else, such as “[INFO] …”, and comes to those `around`. Otherwise the next document begins
+    where a bracket is the first letter of a line: those inside of a document are indented, or follow other text.
+    """
+    where, reason = problem.problems[0]
+    following = _next_line(text, place)
+    if where == f"line {line}" and following < len(text):
+        around.append(line)
+        return following
+    source.note(clean(f"The JSON that begins in line {line} is left out. {reason}", 300))
+    matched = BRACKET.search(text, following)
+    return matched.start() if matched else len(text)
+
+
+def _next_line(text: str, place: int) -> int:
+    return text.find("\n", place) + 1 or len(text)
+
+
+def from_document(head: bytes) -> bytes:
+    """Return a text from the line that begins JSON; lines of something else may stand above it."""
+    matched = DOCUMENT.search(head)
+    return head[matched.start() :] if matched else b""
+
+
+def json_lines(source: Source) -> Iterator[tuple[str, Node]]:
+    """Yield “line n” and the document of each line that is not empty.
+
+    Lines that are no JSON, such as those of a runner, are counted; the last one, if it has no end and is cut, is
+    left out. The source notes both.
+    """
+    for number, line in source.lines(whole=True):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            node = parsed(line, where)
+        except BadFile:
+            if line.endswith("\n"):
+                source.unknown(number)
+            else:
+                source.note(f"Line {number}, the last one, is cut and left out.")
+            continue
+        if isinstance(node.value, dict):
+            yield where, node
+        else:
+            source.unknown(number)
+
+
+class _Doubled(dict[str, Any]):
+    """An object in which keys stand twice with different values; it has the last one. Whoever reads one of them is refused."""
+
+    keys_twice: frozenset[str]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
+    doubled = _Doubled(result)
+    doubled.keys_twice = frozenset(key for key, value in pairs if repr(value) != repr(result[key]))
+    return doubled
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def _end_of_space(text: str, place: int) -> int:
-    matched = re.compile(r"[ \t\n\r]*").match(text, place)
+    matched = SPACE.match(text, place)
     return matched.end() if matched else place
 
 
 @contextmanager
-def _text(text: str, where: str) -> Iterator[None]:
-    """Raise BadFile for the errors of the parser."""
-    if sum(map(text.count, ",[{")) > MOST_ELEMENTS:
+def _text(text: str, where: str, line: int = 1, place: int = 0) -> Iterator[None]:
+    """Raise BadFile for the errors of the parser. line: that of `place`, where parsing begins."""
+    if not place and sum(map(text.count, ",[{")) > MOST_ELEMENTS:
         refuse(where, f"The JSON has more than {MOST_ELEMENTS:,} values; split the file.")
     try:
         yield
     except json.JSONDecodeError as error:
-        place = where or f"line {error.lineno}"
-        refuse(place, f"This is not JSON: {error.msg} (column {error.colno}). Is the file whole?")
+        at = where or f"line {line + text.count(chr(10), place, error.pos)}"
+        refuse(at, f"This is not JSON: {error.msg} (column {error.colno}). Is the file whole?")
     except RecursionError:
-        refuse(where, "The JSON is nested too deeply; no such tool writes that.")
-    except BadFile as problem:
-        raise BadFile([(where, text) for _, text in problem.problems]) from None
+        refuse(where or f"line {line}", "The JSON is nested too deeply; no such tool writes that.")
     except ValueError:
-        refuse(where, "The JSON has a number with thousands of digits.")
-
-
-def _no_doubles(pairs: list[tuple[str, Any]]) -> JsonObject:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        seen: set[str] = set()
-        double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        refuse("", f"The key “{clean(double)[:80]}” is there twice in one object; which one holds?")
-    return result
-
-
-def _no_constant(name: str) -> None:
-    refuse("", f"The file holds {name}, which is no number in JSON; remove that result.")
+        refuse(where or f"line {line}", "The JSON has a number with thousands of digits.")

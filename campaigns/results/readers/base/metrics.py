@@ -26,7 +26,7 @@ def latency(
     return [
         mean,
         *(
-            ReadMetric(percentile(each), f"Latency, {each:g}th percentile", "s", True, kind, True)
+            ReadMetric(percentile(each), f"Latency, p{each:g}", "s", True, kind, True)
             for each in percentiles
         ),
     ]

@@ -26,14 +26,15 @@ class Stream:
     def __init__(self, step: float = 0.0) -> None:
         self.step = step
         self.seconds = array("d")
-        self.failed = 0
+        self.failed, self.unknown = 0, 0
         self.bytes = 0.0
         self.began, self.ended = float("inf"), float("-inf")
 
-    def add(self, began: float, seconds: float, failed: bool, size: float = 0.0) -> None:
-        """Add one request, and whether it failed. size: bytes received."""
+    def add(self, began: float, seconds: float, failed: bool | None, size: float = 0.0) -> None:
+        """Add one request, and whether it failed; None if the file does not say. size: bytes received."""
         self.seconds.append(seconds)
-        self.failed += failed
+        self.failed += failed is True
+        self.unknown += failed is None
         self.bytes += size
         self.began, self.ended = min(self.began, began), max(self.ended, began + seconds)
 
@@ -58,11 +59,15 @@ class Stream:
             levels,
             values,
             total=total,
-            failed=self.failed,
+            failed=self.failed if self._says_failures(total) else None,
             reason="every request failed",
             started_at=instant_at(self.began),
             finished_at=instant_at(self.ended),
         )
+
+    def _says_failures(self, total: int) -> bool:
+        """Return whether the file says which requests failed, apart from a damaged line here and there."""
+        return self.unknown < total and self.unknown <= max(1, total // 100)
 
 
 def stream_metrics() -> Iterable[ReadMetric]:

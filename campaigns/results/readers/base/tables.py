@@ -1,13 +1,21 @@
 """CSV, read strictly and line by line."""
 
 import csv
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
+from campaigns.results.readers.base.building import some
 from campaigns.results.readers.base.problems import refuse
+from campaigns.results.readers.base.samples import LeftOut
 from campaigns.results.readers.base.source import Source
 from campaigns.results.readers.base.texts import clean, number_of
 
 MOST_COLUMNS = 200
+MOST_LINES_OF_A_FIELD = 50
+MOST_OPEN_QUOTES = 100
+MOST_HEADER_BYTES = 20_000
+LINES_BEFORE = 20
+"""Of a runner, before the names of columns."""
 
 
 def rows(
@@ -28,6 +36,57 @@ def rows(
                 yield f"line {table.line_num}", fields
     except csv.Error as error:
         refuse(f"line {table.line_num}", f"This is not CSV: {error}.")
+
+
+def lenient_rows(
+    source: Source, left: LeftOut, delimiter: str = ","
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the fields of each line that is not empty; what is no CSV is left out.
+
+    A field in quotes may have up to MOST_LINES_OF_A_FIELD lines.
+    """
+    lines = source.lines()
+    waiting: deque[tuple[int, str]] = deque()
+    opened = 0
+    while (line := waiting.popleft() if waiting else next(lines, None)) is not None:
+        number, text = line
+        if '"' not in text:
+            if text.strip():
+                yield number, text.rstrip("\n").split(delimiter)
+            continue
+        fields, taken = _fields(text, delimiter), list[tuple[int, str]]()
+        while fields is None and len(taken) < MOST_LINES_OF_A_FIELD and opened < MOST_OPEN_QUOTES:
+            following = waiting.popleft() if waiting else next(lines, None)
+            if following is None:
+                break
+            taken.append(following)
+            text += following[1]
+            fields = _fields(text, delimiter) if '"' in following[1] else None
+        if fields is None:
+            opened += 1
+            left.add(f"line {number}", "This is not CSV: a quote is not closed.")
+            waiting.extendleft(reversed(taken))
+        else:
+            yield number, fields
+
+
+def tell_unknown(source: Source, names: Iterable[str], known: Iterable[str]) -> None:
+    """Note the columns that are not known."""
+    if others := [name for name in names if name not in set(known)]:
+        source.note(f"Columns that are not known are left out: {some(others)}.")
+
+
+def has_header(head: bytes, beginning: str) -> bool:
+    """Return whether one of the first lines, without quotes, begins so; lines of a runner may be before it."""
+    lines = head[:MOST_HEADER_BYTES].decode("utf-8", "replace").replace('"', "").split("\n")
+    return any(line.startswith(beginning) for line in lines[:LINES_BEFORE])
+
+
+def _fields(text: str, delimiter: str) -> list[str] | None:
+    try:
+        return next(csv.reader([text], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return None
 
 
 class Table:

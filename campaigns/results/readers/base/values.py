@@ -64,6 +64,7 @@ class Read:
     name, question: suggestions. factors: levels in order, by name. facts: of the environment, as text.
     info: further information, as text. dropped: sentences on what was left out, and why. work: factors
     whose levels are different tests or requests, which are not compared. roles: of further factors, by name.
+    guesses: why a factor is one, where the file does not say so, by name; it has no role until a person states one.
     """
 
     format: str
@@ -80,6 +81,7 @@ class Read:
     dropped: tuple[str, ...]
     work: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
+    guesses: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,15 @@ columns `started_at`, `finished_at`, `units_done`, `units_failed`, and `state` w
 mean `ok`: {"column": "status", "ok": ["passed"]}. `delimiter` is one of , ; | and tab.
 """
 
+import json
+
 from campaigns.kit.errors import BadFile
-from campaigns.results.readers.base import Builder, Options, Read, Source, refuse
+from campaigns.results.readers.base import Builder, Options, Read, Source, refuse, some
+from campaigns.results.readers.base.forms import DELIMITERS, delimiter_of, looks_like_csv
 from campaigns.results.readers.base.metrics import DURATION
 from campaigns.results.readers.base.tables import Table, rows
-from campaigns.results.readers.plain_csv.mapped import Mapped, mapping_of
-from campaigns.results.readers.plain_csv.strict import COLUMNS, MOST_BYTES, BadRows, read_rows
+from campaigns.results.readers.plain_csv.mapped import Mapped, WrittenOtherwise, mapping_of
+from campaigns.results.readers.plain_csv.strict import COLUMNS, BadRows, read_rows
 
 PRESET = ",".join(COLUMNS).encode()
 
@@ -35,10 +38,10 @@ class PlainCsv:
                 Builder(self.name, self.label, mapped.work, mapped.roles), source, mapped
             )
         if _columns(source.head) != PRESET:
+            other = "Give a mapping that names the factors and the metrics."
             refuse(
                 "line 1",
-                f"The columns are not {','.join(COLUMNS)}; give a mapping that names the factors "
-                "and the metrics.",
+                f"The columns are not {','.join(COLUMNS)}. {looks_like_csv(source.head) or other}",
             )
         return _strictly(builder, source)
 
@@ -50,7 +53,7 @@ def _columns(head: bytes) -> bytes:
 
 def _strictly(builder: Builder, source: Source) -> Read:
     try:
-        result = read_rows(source.document(MOST_BYTES))
+        result = read_rows(source.text().encode())
     except BadRows as bad:
         raise BadFile(
             (f"line {line}" if line else "", text) for line, text in bad.problems
@@ -74,14 +77,33 @@ def _strictly(builder: Builder, source: Source) -> Read:
 
 def _by_mapping(builder: Builder, source: Source, mapped: Mapped) -> Read:
     lines = rows(source, mapped.delimiter)
-    table = Table(next(lines, ("", [""]))[1])
+    header = next(lines, ("", [""]))[1]
+    table = Table(header)
+    first = source.head.decode("utf-8", "replace").partition("\n")[0]
+    missing = [name for name in mapped.columns() if name not in table.names]
+    if missing and (delimiter := delimiter_of(first, mapped.columns())):
+        refuse(
+            "line 1",
+            f"The columns are separated by {DELIMITERS[delimiter]}: add "
+            f'"delimiter": {json.dumps(delimiter)} to the mapping.',
+        )
     table.need(mapped.columns(), "the mapping names it.")
     builder.declare(*(metric for metric, _ in mapped.metrics.values()))
     for where, fields in lines:
-        mapped.run(builder, table.record(where, fields), where)
+        if fields == header:
+            source.note(f"The columns stand again in {where}: the file has several tables.")
+            continue
+        try:
+            _check(table, where, fields, mapped.delimiter)
+            mapped.run(builder, source, table.record(where, fields), where)
+        except WrittenOtherwise:
+            raise
+        except BadFile:
+            with source.spare("A line"):
+                raise
     left = [name for name in table.names if name not in mapped.columns()]
     if left:
-        builder.drop(f"Columns that the mapping does not name are left out: {', '.join(left)}.")
+        builder.drop(f"Columns that the mapping does not name are left out: {some(left)}.")
     names = ", ".join(mapped.factors) or "the settings"
     return builder.build(
         name="CSV",
@@ -89,6 +111,17 @@ def _by_mapping(builder: Builder, source: Source, mapped: Mapped) -> Read:
         primary=[metric.name for metric, _ in mapped.metrics.values()],
         tags=("csv",),
     )
+
+
+def _check(table: Table, where: str, fields: list[str], delimiter: str) -> None:
+    """Raise BadFile if a line has more or fewer fields than columns; decimal commas make more of them."""
+    if delimiter == "," and len(fields) > len(table.names):
+        refuse(
+            where,
+            f"{len(fields)} fields; there are {len(table.names)} columns. Has it decimal commas? Write decimal points, or "
+            "put fields with commas in quotes.",
+        )
+    table.check(where, fields)
 
 
 reader = PlainCsv()

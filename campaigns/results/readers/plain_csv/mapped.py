@@ -4,11 +4,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
+from campaigns.kit.errors import BadFile
 from campaigns.kit.mappings import Json
 from campaigns.kit.units import UNITS, convert
-from campaigns.results.readers.base import Builder, Fidelity, ReadMetric, Scalar, refuse
+from campaigns.results.readers.base import Builder, Fidelity, ReadMetric, Scalar, Source, refuse
+from campaigns.results.readers.base.forms import NO_VALUE, advice_on
 from campaigns.results.readers.base.tables import count
 from campaigns.results.readers.base.texts import clean, instant_at, instant_of, number_of
 
@@ -21,6 +24,11 @@ METRIC_KEYS = {"unit", "lower_is_better", "label", "written", "fidelity", "laten
 MOST_METRICS = 50
 ROLES = ("load", "setting", "work", "instrument", "target", "build")
 UNIT_LETTERS = 20
+
+
+class WrittenOtherwise(BadFile):
+    """A field is written in a form that the whole file will have, such as decimal commas: the file is refused."""
+
 
 Converting = Callable[[str], float | None]
 
@@ -43,17 +51,18 @@ class Mapped:
         named = (*self.factors, *self.metrics, *self.places.values(), self.state)
         return [name for name in dict.fromkeys(named) if name]
 
-    def run(self, builder: Builder, record: dict[str, str], where: str) -> None:
-        """Add the run of one line. Raise BadFile that names the column."""
+    def run(self, builder: Builder, source: Source, record: dict[str, str], where: str) -> None:
+        """Add the run of one line. Raise BadFile that names the column, or WrittenOtherwise."""
         levels: dict[str, Scalar] = {name: record[name].strip() for name in self.factors}
         values = {}
         for column, (metric, converting) in self.metrics.items():
-            if record[column].strip():
-                result = converting(record[column].strip())
+            text = record[column].strip()
+            if text.lower() in NO_VALUE:
+                source.note(f"{column[:80]}: “{text}” is taken as no value.")
+            elif text:
+                result = converting(text)
                 if result is None:
-                    refuse(
-                        where, f"{column}: “{record[column][:40]}” is not written as it should be."
-                    )
+                    _refuse(where, column, text, "is not written as it should be")
                 values[metric.name] = result
         word = record[self.state].strip() if self.state else ""
         bad = bool(self.state) and word.lower() not in self.good
@@ -74,16 +83,24 @@ class Mapped:
         seconds = number_of(text)
         result = instant_at(seconds) if seconds is not None else instant_of(text)
         if result is None:
-            refuse(
+            _refuse(
                 where,
-                f"{self.places[place]}: “{text[:40]}” is no instant of the years 1990 to 2099, "
-                "as YYYY-MM-DD HH:MM:SS or in seconds since 1970.",
+                self.places[place],
+                text,
+                "is no instant of the years 1990 to 2099, as YYYY-MM-DD HH:MM:SS or in seconds since 1970",
             )
         return result
 
     def _count(self, record: dict[str, str], place: str, where: str) -> int:
         column = self.places.get(place)
         return count(record, column, where) if column and record[column].strip() else 0
+
+
+def _refuse(where: str, column: str, text: str, wrong: str) -> NoReturn:
+    """Raise WrittenOtherwise if a form is known in which the field is written, else BadFile."""
+    if advice := advice_on(text):
+        raise WrittenOtherwise([(where, f"{column[:80]}: {advice}")])
+    refuse(where, f"{column[:80]}: “{text[:40]}” {wrong}.")
 
 
 def mapping_of(values: Json) -> Mapped:
@@ -180,4 +197,6 @@ def _clock(text: str) -> float | None:
 def _known(values: Json, keys: set[str], where: str) -> None:
     for key in values:
         if key not in keys:
-            refuse(where, f"“{clean(str(key), 80)}” is none of {', '.join(sorted(keys))}.")
+            near = get_close_matches(str(key)[:80], sorted(keys), 2)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            refuse(where, f"“{clean(str(key), 80)}” is no part of it.{meant}")

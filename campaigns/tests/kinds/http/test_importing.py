@@ -13,6 +13,7 @@ from campaigns.kinds.http.importing.reading import read_sketch
 from campaigns.kinds.http.importing.recorded import BadImport
 from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import BadScenario, read_scenario
+from campaigns.tests.kinds.http.apidoc import apidoc
 from campaigns.tests.kinds.http.recordings import (
     OPENAPI,
     PASSWORD,
@@ -251,10 +252,12 @@ def test_a_schema_that_holds_itself_many_times_over_is_made_to_a_limit():
     ("data", "message"),
     [
         (b"", "The file is empty"),
-        (b"\xff\xfe", "no text in UTF-8"),
-        (b"PK\x03\x04", "no YAML"),
-        (b"a: b", "neither a HAR file nor"),
-        (b'{"log": {"entries": [', "may have been cut off"),
+        (b"\xff\xfe", "The file is empty"),
+        (b"openapi: 3.0.0\ninfo: {title: M\xfcller}", "no text in UTF-8: line 2 holds the byte 0xfc"),
+        (b"PK\x03\x04", "is packed (ZIP)"),
+        (b"a: b", "none of the formats"),
+        (b'{"log": {"entries": [', "ends in the middle, in line 1: it was cut off"),
+        (b'{"log":\n {"entries" []}}', "Line 2, column 13: the file is no JSON from here on"),
         (b'{"log": {"entries": []}}', "has no entries"),
         (b'{"log": {"entries": 5}}', "is no list"),
         (b'{"log": {"entries": [{"request": {}, "response": {"status": 200}}]}}', "Entry 1 of the HAR file cannot be read"),
@@ -265,7 +268,7 @@ def test_a_schema_that_holds_itself_many_times_over_is_made_to_a_limit():
         (b"openapi: 3.0.0\n\tpaths", "no YAML (line 2"),
         (b"[" * 100_000, "nested too deeply"),
         (b"curl 'http://a", "Line 1: a quote"),
-        (b"curl http://a\n\nrm -rf /", "Line 3: “rm” is no curl command"),
+        (b"curl -I http://a; rm -rf /", "Line 1: “rm” is no curl command"),
         (b"curl http://a -d @/etc/passwd", "reads a file"),
         (b"curl http://a --data-urlencode x@/etc/passwd", "reads a file"),
         (har(entry("GET", "/", url="http://[::1")), "URLs that cannot be read"),
@@ -285,7 +288,7 @@ def test_a_bad_file_gets_a_clear_message(data, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("data", [SIGN_IN, json.dumps({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}).encode(), OPENAPI.encode(),
+@pytest.mark.parametrize("data", [SIGN_IN, json.dumps({"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}).encode(), OPENAPI.encode(), apidoc(),
                                   f"curl '{URL}/a?b=c' -H 'A: b' -d $'x\\u0041'".encode()])  # fmt: skip
 def test_any_change_of_a_file_is_read_or_refused(data):
     chance = random.Random(7)

@@ -262,3 +262,32 @@ def test_a_table_is_read_once_for_all_that_is_fixed_beside_it(monkeypatch):
         assert loaded.columns == {"size": [size], "colour": ["red", "blue-of-this-test"]}
 
     assert len(read) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-01-31", "NO", "off", "12:30", "010", "0x1F", "1_000", "2024-01-31T12:00:00Z"]
+)
+def test_what_is_no_number_stays_a_text(text):
+    scenario = (
+        f"data: {{a: [{text}]}}\nsteps: [{{name: a, post: /, json: {{b: {text}, c: [{text}]}}}}]"
+    )
+
+    loaded = read_scenario(scenario)
+
+    assert loaded.columns == {"a": [text]}
+    assert loaded.scenario.steps[0].json == {"b": text, "c": [text]}
+
+
+def test_numbers_of_a_table_are_sent_as_they_stand_there():
+    table = "a,b\n1,1.5\n1.10,12e4\n007,-3\n+5,2024-01-31\n"
+
+    columns = read_scenario("steps: [{name: a, get: '/{a}'}]", table).columns
+
+    assert columns == {"a": [1, "1.10", "007", "+5"], "b": [1.5, "12e4", -3, "2024-01-31"]}
+
+
+def test_a_scenario_is_the_same_as_windows_saves_it():
+    text = "steps:\n  - name: a\n    get: /\n"
+
+    for saved in (text.replace("\n", "\r\n"), f"\ufeff{text}"):
+        assert read_scenario(saved).scenario == read_scenario(text).scenario

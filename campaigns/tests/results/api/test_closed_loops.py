@@ -62,7 +62,7 @@ def test_the_curve_is_on_the_page_with_the_numbers_of_each_level(send, throttle,
     campaign = made(send(throttle))
     compute.analyse(campaign)
 
-    page = client.get(f"/campaigns/{campaign.pk}/").content.decode()
+    page = client.get(f"/campaigns/{campaign.pk}/print/").content.decode()
 
     assert "Universal Scalability Law" in page
     assert "Recommended limit: 5 at a time" in page

@@ -60,7 +60,7 @@ def test_a_browser_sends_its_csrf_token_as_a_header_and_the_whole_body_is_read(o
     assert "CSRF" in refused.json()["detail"]
     assert taken.status_code == 201, taken.content
     assert file.status_code == 400
-    assert "format" in file.content.decode()
+    assert "Give a mapping" in file.content.decode()
 
 
 def test_what_is_said_to_be_no_json_is_not_read(client, owner):

@@ -56,7 +56,7 @@ def test_what_was_sent_is_analysed_in_its_own_units_and_directions(send, client)
     )
     assert "faster" in answers_of([campaign.pk])[campaign.pk].badges[0].word
     for query in ("", "?metric=memory"):
-        page = client.get(f"/campaigns/{campaign.pk}/{query}")
+        page = client.get(f"/campaigns/{campaign.pk}/print/{query}")
         assert page.status_code == 200
     assert b"neither way is better" in page.content
 
@@ -194,6 +194,25 @@ def test_every_bad_run_is_told_at_once(send):
     assert set(errors_of(answer)) == {"runs.1.values.duration", "runs.4.state"}
 
 
+def test_a_field_that_is_wrong_in_every_run_is_told_once(send):
+    data = document()
+    for run in data["runs"]:
+        run["blok"] = 1
+        run["values"]["heap"] = 5
+
+    named = errors_of(send(data))
+    for run in data["runs"]:
+        del run["blok"]
+    unknown = errors_of(send(data))
+
+    more = f"The same in {len(data['runs']) - 1} more runs: 1, 2, 3 …"
+    assert (list(named), named["runs.0.blok"].endswith(more)) == (["runs.0.blok"], True)
+    assert (list(unknown), unknown["runs.0.values.heap"].endswith(more)) == (
+        ["runs.0.values.heap"],
+        True,
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -298,5 +317,5 @@ def test_of_many_metrics_the_primary_one_and_the_first_are_analysed_and_it_is_sa
 
     cells = campaign.findings.filter(name__startswith="cells:").values_list("name", flat=True)
     assert set(cells) == {f"cells:m{place}" for place in (*range(11), 39)}
-    text = " ".join(client.get(f"/campaigns/{campaign.pk}/").content.decode().split())
+    text = " ".join(client.get(f"/campaigns/{campaign.pk}/print/").content.decode().split())
     assert "40, of which 12 are analysed; all are in the exports." in text

@@ -12,7 +12,8 @@ from django.conf import settings
 
 from campaigns.kit.api.parsing import strict_json
 from campaigns.kit.errors import Invalid
-from campaigns.results.importing.document import Problems, converted, read_submission
+from campaigns.kit.structs import Problems, converted
+from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.submitted import SubmissionInput
 from campaigns.tests.results.api.documents import document
 

@@ -49,7 +49,10 @@ def test_every_file_that_is_read_is_stored_with_its_levels():
         content = (DATA / name).read_bytes()
         read = readers.read(content, name)
 
-        campaign = imported(content, About(filename=name))
+        directed = any(metric.lower_is_better is not None for metric in read.metrics)
+        said = {} if directed else {"directions": {read.primary_metric: "lower"}}
+
+        campaign = imported(content, About(filename=name, definition=said))
 
         assert campaign.runs.count() == len(read.runs), name
         stored = {
@@ -109,7 +112,7 @@ def test_instants_that_contradict_the_order_of_a_file_make_no_blocks():
     given = {"question": "Q?"}
 
     def order(rows):
-        content = "\n".join(["n,ended,seconds", *rows]).encode()
+        content = "\n".join(["n,ended,seconds", *rows, ""]).encode()
         return imported(content, About(definition=given, mapping=mapping)).order
 
     assert order(lines) == Campaign.Order.BLOCKED

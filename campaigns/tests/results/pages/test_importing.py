@@ -47,7 +47,7 @@ def test_the_page_of_the_campaign_says_what_was_left_out(browser):
     campaign = Campaign.objects.get()
     compute.analyse(campaign)
 
-    page = Page(browser.get(reverse("campaign", args=[campaign.pk])))
+    page = Page(browser.get(reverse("campaign-print", args=[campaign.pk])))
 
     assert "User and system time are left out" in page.text
     assert "import: raw values" in page.text
@@ -137,7 +137,7 @@ def test_a_large_file_that_cannot_be_read_is_refused_in_words_and_its_parts_go(
     assert waiting.read_waiting(kept.pk) is None
 
     text = browser.get(reverse("import-wait", args=[kept.pk])).content.decode()
-    assert "is not JSON" in text
+    assert "There is no JSON document in the file." in text
     assert "Nothing of “x.json” was stored." in text
     assert not SubmissionPart.objects.exists()
     assert not Campaign.objects.exists()

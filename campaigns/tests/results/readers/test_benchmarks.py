@@ -159,7 +159,7 @@ def test_a_run_that_a_signal_ended_is_failed():
 @pytest.mark.parametrize(
     ("result", "where", "what"),
     [
-        ({"command": "a", "times": [1, "x"]}, "results[0].times[1]", "There is a text where"),
+        ({"command": "a", "times": ["x"]}, "results[0].times[0]", "There is a text where"),
         ({"command": "a", "times": [-1]}, "results[0].times[0]", "negative"),
         ({"command": "a", "times": [1], "exit_codes": []}, "results[0].exit_codes", "0 elements"),
         ({"times": [1]}, "results[0]", "no “command”"),

@@ -75,26 +75,29 @@ def test_settings_that_change_between_outputs_of_go_are_factors():
     assert not any("without PASS" in each for each in read.dropped)
 
 
-def test_lines_of_logs_are_not_taken_for_settings_without_end():
+def test_lines_of_logs_are_not_taken_for_settings():
     lines = "".join(f"client{number}: connected\n" for number in range(60))
 
-    where, text = problem(f"BenchmarkA-2   10   5 ns/op\n{lines}")
+    read = readers.read(
+        f"BenchmarkA-2   10   5 ns/op\n{lines}BenchmarkA-2 10 6 ns/op\nPASS\n".encode()
+    )
 
-    assert where == "line 52"
-    assert text.endswith("leave lines of logs out.")
+    assert (read.factors, len(read.runs)) == ({}, 2)
+    assert read.dropped[0] == "60 lines were not understood, the first is line 2."
 
 
 def test_an_output_of_go_that_was_cut_off_is_refused_or_told():
     text = (DATA / "go-bench.txt").read_text()
     cut = text.index("ns/op", 3000)
 
-    where, message = problem(text[:cut])
-    assert (where, message) == (
-        f"line {text.count(chr(10), 0, cut) + 1}",
-        "A number without its unit; the line is not whole.",
-    )
+    number = text.count(chr(10), 0, cut) + 1
+    cut_off = readers.read(text[:cut].encode())
     whole_lines = readers.read(text[: text.rindex("\n", 0, cut) + 1].encode())
-    assert any("ends without PASS or FAIL" in each for each in whole_lines.dropped)
+    ended = readers.read(f"{text[:cut]}\nPASS\n".encode())
+    assert cut_off.runs == whole_lines.runs == ended.runs
+    assert cut_off.dropped[0].startswith(f"Line {number}, the last one, has no end")
+    assert any(f"ends with line {number - 1} has no PASS" in each for each in whole_lines.dropped)
+    assert any(f"has no result: line {number}." in each for each in ended.dropped)
 
 
 def test_each_repetition_of_google_benchmark_is_one_run_in_seconds():
@@ -178,11 +181,14 @@ def test_what_tells_outputs_of_google_benchmark_apart_is_a_factor():
 
 
 def test_a_time_unit_of_google_benchmark_that_is_not_known_is_named():
-    text = (DATA / "google-benchmark.json").read_text().replace('"us"', '"weeks"')
+    text = (DATA / "google-benchmark.json").read_text().replace('"us"', '"weeks"', 1)
 
-    assert problem(text) == (
-        "benchmarks[0]",
-        "The time unit “weeks” is none of ns, us, ms, s.",
+    read = readers.read(text.encode())
+
+    assert len(read.runs) == len(read_file("google-benchmark.json").runs) - 1
+    assert (
+        "A run is left out. benchmarks[0]: The time unit “weeks” is none of ns, us, ms, s."
+        in read.dropped
     )
 
 
@@ -281,10 +287,13 @@ def test_without_benchmarks_json_parameters_of_asv_are_told_by_their_place():
     assert "There is no file of results here, only benchmarks.json" in only_names[1]
 
 
-def test_results_of_asv_that_do_not_fit_its_parameters_are_refused():
+def test_results_of_asv_that_do_not_fit_its_parameters_are_left_out():
     text = (DATA / "asv-one.json").read_text().replace("\"'pretty'\"", "\"'pretty'\", \"'flat'\"")
 
-    assert problem(text)[1] == "There are 4 results for 6 parameters."
+    read = readers.read(text.encode())
+
+    assert any("There are 4 results for 6 parameters." in each for each in read.dropped)
+    assert len(read.runs) < len(read_file("asv-one.json").runs)
 
 
 def test_files_of_criterion_give_group_function_and_value():
@@ -338,10 +347,10 @@ def test_a_long_name_of_criterion_stands_on_the_line_above():
 @pytest.mark.parametrize(
     ("content", "where", "what"),
     [
-        ("a time:   [1 ns 2 ns 3 ns]\nb time:   [1 ns 2 n", "line 2", "The line is not whole"),
+        ("b time:   [1 ns 2 n\n", "line 1", "The line is not whole"),
         ("a time:   [1 ns 2 weeks 3 ns]\n", "line 1", "“2 weeks” is no time"),
         ('{"mean": 1}{"group_id": 1, "full_id": 2}', "line 1", "Begin with benchmark.json"),
-        ('{"group_id": "a", "full_id": "a"}', "", "There is no estimates.json after"),
+        ('{"group_id": "a", "full_id": "a"}', "the whole file", "There is no estimates.json after"),
     ],
 )
 def test_what_is_wrong_in_files_of_criterion_is_told(content, where, what):

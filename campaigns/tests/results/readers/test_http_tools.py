@@ -64,11 +64,14 @@ def test_a_server_that_closes_every_connection_fails_every_request_though_ab_doe
 
 
 def test_an_ab_that_gave_up_is_refused_with_what_it_says():
-    where, text = problem((DATA / "ab.txt").read_text() + REFUSED)
+    where, text = problem(REFUSED)
 
-    assert where == "line 132"
+    assert where == "line 1"
     assert "not whole" in text
     assert "Connection refused (111)" in text
+    read = readers.read(((DATA / "ab.txt").read_text() + REFUSED).encode())
+    assert len(read.runs) == 3
+    assert read.dropped[0].startswith("A run is left out. line 132: The output of this run is not")
 
 
 def test_more_failures_than_requests_of_ab_are_refused():
@@ -110,10 +113,12 @@ def test_an_output_of_hey_that_was_cut_off_is_refused_with_its_line():
     text = (DATA / "hey.txt").read_text()
 
     for cut in ("Status code", "  [200]"):
-        where, message = problem(text[: text.rindex(cut)])
+        read = readers.read(text[: text.rindex(cut)].encode())
 
-        assert where == "line 48"
-        assert "not whole" in message
+        assert read.runs == readers.read(text.encode()).runs[:1]
+        assert read.dropped[0].startswith(
+            "A run is left out. line 48: The output of this run is not"
+        )
 
 
 def test_a_report_of_vegeta_is_one_run_at_the_rate_at_which_it_sent():
@@ -175,13 +180,14 @@ def test_results_of_attacks_that_were_mixed_are_refused_with_the_remedy():
     assert text.endswith("encode one file of results after another.")
 
 
-def test_a_report_of_vegeta_that_was_cut_off_is_refused():
+def test_a_report_of_vegeta_that_was_cut_off_is_left_out_and_told():
     text = (DATA / "vegeta-reports.json").read_text()
 
-    where, message = problem(text[: len(text) - 200])
+    read = readers.read(text[: len(text) - 200].encode())
 
-    assert where == "line 4"
-    assert "Is the file whole?" in message
+    assert len(read.runs) == text.count("latencies") - 1
+    assert read.dropped[0].startswith("The JSON that begins in line 4 is left out.")
+    assert "Is the file whole?" in read.dropped[0]
 
 
 def test_a_result_of_vegeta_without_a_time_is_named():

@@ -94,18 +94,18 @@ def test_what_a_script_of_k6_calls_as_we_call_requests_stays_apart_from_them():
 def test_a_rate_over_no_time_at_all_is_refused():
     document = json.loads((DATA / "k6_machine_readable.json").read_text())
     document["config"]["duration"] = 1e-299
-    document["results"]["metrics"][0]["values"] = {"count": 10**15}
+    requests = next(m for m in document["results"]["metrics"] if m["name"] == "http_reqs")
+    requests["values"] = {"count": 10**15}
 
     assert problem(json.dumps(document))[1].startswith("The number is larger than anything")
 
 
 def test_more_errors_than_can_be_counted_are_refused():
-    text = (DATA / "wrk_socket_errors.txt").read_text().replace("read 444", "read 999999999999999")
+    most = "999999999999999"
+    text = (DATA / "wrk_socket_errors.txt").read_text()
+    text = text.replace("read 444, write 0", f"read {most}, write {most}")
 
-    assert (
-        "more than 1,000,000,000,000,000 requests"
-        in problem(text + text[text.index("  Socket") :])[1]
-    )
+    assert "more than 1,000,000,000,000,000 requests" in problem(text)[1]
 
 
 def test_wrk_with_percentiles_is_one_run_of_rounded_values():
@@ -154,13 +154,68 @@ def test_outputs_of_wrk_one_after_another_are_runs_by_connections():
     assert [run.levels["connections"] for run in read.runs] == [8, 4]
 
 
-def test_an_output_of_wrk_that_was_cut_off_is_refused_with_its_line():
+def test_an_output_of_wrk_that_was_cut_off_is_left_out_with_its_line():
+    text = (DATA / "wrk_latency.txt").read_text()
+    reason = "The output of this run is not whole; wrk prints up to Transfer/sec."
+
+    read = readers.read((text + text[:300]).encode())
+
+    assert only_run(read) == only_run(readers.read(text.encode()))
+    assert f"A run is left out. line 14: {reason}" in read.dropped
+    assert problem(text[:300]) == ("line 1", reason)
+
+
+@pytest.mark.parametrize("cut", range(10, 100, 10))
+def test_no_number_of_an_output_of_wrk_is_cut_in_two(cut):
     text = (DATA / "wrk_latency.txt").read_text()
 
-    assert problem(text + text[:300]) == (
-        "line 14",
-        "The output of this run is not whole; wrk prints up to Transfer/sec.",
+    with pytest.raises(readers.BadFile):
+        readers.read(text[: len(text) * cut // 100].encode(), format="wrk")
+
+
+def test_two_outputs_of_wrk_that_ran_into_one_another_are_refused():
+    text = (DATA / "wrk_latency.txt").read_text()
+
+    read = readers.read((text[:-1] + text + text).encode())
+
+    assert len(read.runs) == 1
+    assert any(each.startswith("A run is left out. line 1: ") for each in read.dropped)
+
+
+def test_wrk_within_a_log_of_a_runner_is_read():
+    text = (DATA / "wrk_latency.txt").read_text()
+    stamped = "".join(
+        f"2026-01-02T10:00:00.1234567Z {line}\n"
+        for line in ["\x1b[1m$ wrk\x1b[0m", *text.splitlines()]
     )
+
+    read = readers.read(stamped.encode())
+
+    assert only_run(read) == only_run(readers.read(text.encode()))
+    assert "Line 1 was not understood." in read.dropped
+
+
+def test_lines_of_a_script_of_wrk_are_counted():
+    text = (DATA / "wrk_latency.txt").read_text() + "my statistics: 5\n"
+
+    assert "Line 14 was not understood." in readers.read(text.encode()).dropped
+
+
+def test_a_server_that_never_answered_wrk_has_no_latency():
+    text = (DATA / "wrk_latency.txt").read_text()
+    text = text.replace(
+        "Latency     5.81ms   12.36ms 113.09ms   90.76%",
+        "Latency     0.00us    0.00us   0.00us    -nan%",
+    )
+    text = text.replace("30098 requests", "0 requests").replace("9758.12", "0.00")
+    silent = text.replace(
+        "Requests/sec", "  Socket errors: connect 0, read 0, write 0, timeout 8\nRequests/sec", 1
+    )
+
+    run = readers.read((silent + (DATA / "wrk_latency.txt").read_text()).encode()).runs[0]
+
+    assert (run.state, run.units_failed) == ("failed", 8)
+    assert not any(name.startswith("latency") for name in run.values)
 
 
 def test_oha_is_one_run_in_seconds():
@@ -189,9 +244,10 @@ def test_summaries_one_after_another_are_runs_of_one_setting(name):
     assert len(read.runs) == 3
     assert read.factors == {}
     assert any("runs of one setting" in each for each in read.dropped)
-    where, text = problem(content + content[: len(content) // 2])
-    assert where.startswith("line ")
-    assert "Is the file whole?" in text
+    cut = readers.read(content + content[: len(content) // 2])
+    assert len(cut.runs) == 1
+    assert "is left out" in cut.dropped[0]
+    assert "Is the file whole?" in cut.dropped[0]
 
 
 def test_errors_and_wrong_statuses_of_oha_are_failed_requests():

@@ -1,5 +1,7 @@
 """Tools that measure storage, processor and database: fio and sysbench."""
 
+import json
+
 import pytest
 
 from campaigns.results import readers
@@ -62,10 +64,12 @@ def test_a_job_of_fio_that_ended_with_an_error_is_a_failed_run():
     assert runs_at(read, job="works")[0].state == "ok"
 
 
-def test_an_output_of_fio_that_was_cut_off_is_refused():
+def test_an_output_of_fio_that_was_cut_off_is_left_out_and_told():
     text = (DATA / "fio-depths.json").read_text()
 
-    assert "Is the file whole?" in problem(text[:-500])[1]
+    read = readers.read(text[:-500].encode())
+    assert len(read.runs) == text.count("fio version") - 1
+    assert "Is the file whole?" in read.dropped[0]
     assert problem('{"fio version": "fio-3.33", "jobs": []}')[1].startswith("There is no run")
 
 
@@ -134,16 +138,29 @@ def test_different_tests_of_sysbench_are_not_compared():
     assert read.work == ("test",)
 
 
-def test_an_output_of_sysbench_that_was_cut_off_is_refused_with_what_it_says():
+def test_an_output_of_sysbench_that_was_cut_off_is_left_out():
     text = (DATA / "sysbench-sql.txt").read_text()
 
-    assert problem(text[:-100]) == (
-        "line 38",
-        "The output of this run is not whole; sysbench prints up to its fairness.",
+    read = readers.read(text[:-100].encode())
+
+    assert len(read.runs) == 1
+    assert (
+        "A run is left out. line 38: The output of this run is not whole; sysbench prints up to its fairness."
+        in read.dropped
     )
+    assert problem(text[: text.index("Threads fairness")])[0] == "line 1"
+
+
+def test_a_run_of_sysbench_that_says_why_it_ended_is_failed():
+    text = (DATA / "sysbench-sql.txt").read_text()
     fatal = "FATAL: Connection to database failed: no such database\n"
     head = text[: text.index("SQL statistics")]
-    assert "It says: Connection to database failed" in problem(head + fatal)[1]
+
+    read = readers.read((text + head + fatal).encode())
+
+    assert [run.state for run in read.runs] == ["ok", "ok", "failed"]
+    assert read.runs[2].reason.startswith("sysbench says: Connection to database failed")
+    assert "Connection to database failed" in problem(head + fatal)[1]
 
 
 def test_reports_of_fio_before_the_end_are_parts_of_one_run():
@@ -151,3 +168,116 @@ def test_reports_of_fio_before_the_end_are_parts_of_one_run():
 
     assert only_run(read).units_done == 32997
     assert "Reports before the end (--status-interval) are left out." in read.dropped
+
+
+def document_of(name: str) -> dict:
+    """The JSON in a file of fio with lines around it."""
+    text = (DATA / name).read_text()
+    return dict(json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0])
+
+
+def test_lines_that_fio_prints_around_its_json_are_left_out_and_counted():
+    read = read_file("fio-normal-json.txt")
+
+    part = document_of("fio-normal-json.txt")["jobs"][0]["read"]
+    run = only_run(read)
+    assert run.values["read_iops"] == part["iops"]
+    assert run.values["read_latency_mean"] == pytest.approx(part["lat_ns"]["mean"] / 1e9)
+    assert run.values["read_completion_latency_p99"] == pytest.approx(
+        part["clat_ns"]["percentile"]["99.000000"] / 1e9
+    )
+    assert read.dropped[0] == "24 lines around the JSON are left out, the first is line 1."
+
+
+def test_a_fault_in_the_json_between_lines_is_named_by_its_line():
+    text = (DATA / "fio-normal-json.txt").read_text()
+    line = text[: text.index('"iops" :')].count("\n") + 1
+
+    where, what = problem(text.replace('"iops" :', '"iops" ', 1))
+
+    assert (where, what.startswith("This is not JSON")) == (f"line {line}", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reads: (g=0): rw=randread\nfio-3.33\nStarting 1 process\n\nreads: (groupid=0, jobs=1): err= 0\n",
+        "3;fio-3.33;reads;0;0;1600;819200\n",
+    ],
+)
+def test_an_output_of_fio_without_json_is_told_how_to_measure(text):
+    assert problem(text)[1] == "This output of fio has no JSON; measure with --output-format=json."
+
+
+def test_reads_and_writes_that_fio_unites_have_metrics_of_their_own():
+    read = read_file("fio-mixed.json")
+
+    part = document_of("fio-mixed.json")["jobs"][0]["mixed"]
+    run = only_run(read)
+    assert read.primary_metric == "mixed_iops"
+    assert run.values["mixed_iops"] == part["iops"]
+    assert run.values["mixed_bandwidth"] == part["bw_bytes"]
+    assert run.values["mixed_latency_p95"] == pytest.approx(
+        part["lat_ns"]["percentile"]["95.000000"] / 1e9
+    )
+    assert run.units_done == 400
+    both = only_run(read_file("fio-mixed-both.json"))
+    assert both.units_done == 400
+    assert {"read_iops", "write_iops", "mixed_iops"} <= both.values.keys()
+
+
+def test_a_client_of_fio_has_the_job_of_its_server():
+    read = read_file("fio-client-one.txt")
+
+    part = document_of("fio-client-one.txt")["client_stats"][0]["read"]
+    run = only_run(read)
+    assert run.values["read_iops"] == part["iops"]
+    assert run.values["read_latency_p50"] == pytest.approx(4.448e-6)
+    assert read.info["server 127.0.0.1:18765"] == "reads"
+
+
+def test_servers_of_fio_are_one_run_as_its_client_adds_them_up():
+    read = read_file("fio-client-two.txt")
+
+    *_, total = document_of("fio-client-two.txt")["client_stats"]
+    run = only_run(read)
+    assert total["jobname"] == "All clients"
+    assert run.values == {
+        "read_iops": total["read"]["iops"],
+        "read_bandwidth": total["read"]["bw_bytes"],
+        "read_latency_mean": pytest.approx(total["read"]["lat_ns"]["mean"] / 1e9),
+    }
+    assert run.units_done == 800
+    assert any("as fio adds them up" in each for each in read.dropped)
+
+
+def test_one_server_of_fio_that_failed_is_named():
+    document = document_of("fio-client-two.txt")
+    document["client_stats"][1]["error"] = 28
+
+    run = only_run(readers.read(json.dumps(document).encode()))
+
+    assert (run.state, run.reason) == ("failed", "fio ended with error 28 on 127.0.0.1:18766")
+    assert run.values["read_iops"] == document["client_stats"][2]["read"]["iops"]
+
+
+def test_different_jobs_on_the_servers_of_fio_are_runs_of_their_own():
+    document = document_of("fio-client-two.txt")
+    document["client_stats"][1]["jobname"] = "others"
+
+    read = readers.read(json.dumps(document).encode())
+
+    assert [run.levels for run in read.runs] == [{"job": "reads"}, {"job": "others"}]
+    assert [run.values["read_iops"] for run in read.runs] == [
+        part["read"]["iops"] for part in document["client_stats"][:2]
+    ]
+
+
+def test_two_short_runs_of_a_client_of_fio_are_no_report_and_its_end():
+    document = document_of("fio-client-one.txt")
+    later = json.loads(json.dumps(document))
+    later["client_stats"][0]["read"]["runtime"] += 5
+
+    read = readers.read((json.dumps(document) + "\n" + json.dumps(later)).encode())
+
+    assert len(read.runs) == 2

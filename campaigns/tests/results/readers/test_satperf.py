@@ -66,7 +66,7 @@ def test_a_measurement_that_found_nothing_is_failed():
     ],
 )
 def test_a_bad_line_of_satperf_is_named(line, what):
-    where, text = problem(line, "satperf_log")
+    where, text = problem(f"{line}\n", "satperf_log")
 
     assert where == "line 1"
     assert what in text
@@ -98,3 +98,19 @@ def test_other_parameters_of_status_data_are_factors_and_a_bad_exit_code_fails()
 
     assert read.factors == {"test.concurrency": (120,), "policy": ("immediate",)}
     assert only_run(read).reason == "exit code 1"
+
+
+def test_a_share_of_failures_needs_the_number_that_was_asked():
+    line = (
+        "reg-average.py,run-x/{}-registration.log,0,1772438400,1772438452,katello-4.18,satellite-6.18,run,"
+        "results.items.passed=40 results.items.avg_duration=33.6\n"
+    )
+
+    known, unknown = (
+        only_run(readers.read(line.format(name).encode(), format="satperf_log"))
+        for name in ("50-concurrent-exec-50-Execute", "first")
+    )
+
+    assert known.values["failed_share"] == 0.2
+    assert "failed_share" not in unknown.values
+    assert unknown.values["item_rate"] == 40 / 52
