@@ -13,6 +13,7 @@ from campaigns.kit.mappings import Settings
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
 from campaigns.models import Attempt, Campaign, FoundSetting, ManualStep, Run, Setting, TargetStep
+from campaigns.planning.configurations import run_values
 from campaigns.planning.lifecycle.rows import log, name_of
 from campaigns.targets.actions import MANUAL
 
@@ -75,7 +76,7 @@ def open_requests(campaign: Campaign | None = None) -> QuerySet[ManualStep]:
 
 def wanted_of(run: Run) -> Settings:
     """Return fixed values and levels of a run by name: of the kind and of the target."""
-    return {**run.campaign.parameters, **run.cell.levels_by_factor}
+    return run_values(run.campaign, run.cell.levels_by_factor)
 
 
 def needed(run: Run) -> list[tuple[Setting | TargetStep, Any]]:

@@ -23,7 +23,7 @@ from campaigns.kinds.program.definition import (
 from campaigns.kinds.program.driver import Program as ProgramDriver
 from campaigns.kinds.program.driver import driver_for
 from campaigns.kinds.registry import all_kinds, families
-from campaigns.kit import encryption
+from campaigns.kit import encryption, yaml_text
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import BadFile, Invalid, NotPossible
@@ -80,8 +80,7 @@ def _refuse_unreadable(text: str) -> None:
 
 def as_yaml(definition: Definition) -> str:
     """Return a definition as YAML."""
-    text: str = yaml.safe_dump(definition.as_json(), sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return yaml_text.as_yaml(definition.as_json(), width=100)
 
 
 def checked_definition(data: Any) -> Definition:

@@ -42,7 +42,6 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.quiet import quiet_proof
-from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.program.stored import secrets_of_kind
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.encryption import SecretUnreadable
@@ -60,6 +59,7 @@ from campaigns.models import (
     Watched,
 )
 from campaigns.models import Target as TargetRow
+from campaigns.planning.configurations import run_values
 from campaigns.planning.limits import excess_of
 from campaigns.planning.search import most_failed_of
 from campaigns.results.outputs import read_output
@@ -105,10 +105,7 @@ class Steps:
         self.own: TargetsOwn
         self.bench: Workbench
         self.unproved = ""
-        self.parameters: Parameters = {
-            **self.campaign.parameters,
-            **driver_levels(run.cell.levels_by_factor),
-        }
+        self.parameters = run_values(self.campaign, run.cell.levels_by_factor)
         self.gathering = Gathering(attempt, keeper, self.parameters, ask, self._log)
 
     def go(self) -> tuple[Outcome, Exception | None]:

@@ -1,4 +1,4 @@
-"""Format instants, names and proofs on pages. Pure, except `ago`, which reads the clock. Numbers: `numbers`."""
+"""Format instants, names and proofs on pages. Pure, except `ago` and `age`, which read the clock. Numbers: `numbers`."""
 
 import re
 from datetime import UTC, datetime
@@ -7,9 +7,10 @@ from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.kit.numbers import MINUS, MISSING, about, amount
+from campaigns.kit.numbers import MINUS, MISSING, about, amount, counted
 
 UNITS = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B(?:/s)?|m?s|min|files?|runs?)(?!\w))")
+DATED_DAYS = 60
 LIMIT = re.compile(r"(at least|at most|below|above) (\d+)")
 
 
@@ -75,6 +76,21 @@ def ago(value: datetime | str | None) -> SafeString | str:
         moment.isoformat(),
         f"{moment:%Y-%m-%d %H:%M:%S} UTC",
         text,
+    )
+
+
+def age(value: datetime | str | None) -> SafeString | str:
+    """Format the age of an answer: as `ago` for a day, then in days, and from 60 days on as its date."""
+    moment = _moment(value)
+    days = (timezone.now() - moment).days if moment else 0
+    if moment is None or days < 1:
+        return ago(value)
+    text = counted(days, "day") + " ago" if days < DATED_DAYS else f"{moment:%Y-%m-%d}"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        f"{moment:%Y-%m-%d %H:%M:%S} UTC",
+        unbroken(text),
     )
 
 

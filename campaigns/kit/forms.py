@@ -44,6 +44,24 @@ class Text(forms.CharField):
     default_validators = [no_control_characters]
 
 
+class OneOf(forms.ChoiceField):
+    """One of a few values, some of which went since campaigns were stored with them.
+
+    gone: by such a value, what to do in its place, as the end of a sentence.
+    """
+
+    def __init__(self, *, gone: Mapping[str, str], **named: Any) -> None:
+        super().__init__(**named)
+        self.gone = gone
+
+    def validate(self, value: str) -> None:
+        """Raise ValidationError for a value that is none of them; for one that went, with what to do."""
+        if why := self.gone.get(value):
+            what = str(self.label).lower()
+            raise ValidationError(f"“{value}” is no {what} any more; {why}.", code="gone")
+        super().validate(value)
+
+
 def form_field(field: "models.Field[Any, Any]", **named: Any) -> forms.Field | None:
     """Return the form field of a model field; for `formfield_callback` of a ModelForm.
 
@@ -94,6 +112,14 @@ def add_errors(form: forms.BaseForm, invalid: Invalid) -> None:
             form.add_error(name, text)
 
 
+def ask_again(form: forms.BaseForm, secrets: Sequence[str]) -> None:
+    """Say beside each secret that was typed into a refused form that it is to be typed again: no page sends one back."""
+    for name in secrets:
+        if name in form.fields and form[name].data:
+            what = form[name].label.lower()
+            form.add_error(name, f"Type the {what} again: a refused form does not keep it.")
+
+
 class Structured(forms.CharField):
     """A text that REST and YAML may give as an object or a list, too; it is stored as the text.
 
@@ -139,10 +165,6 @@ def takes(field: forms.Field | None, value: Any) -> bool:
     return isinstance(field, Structured) and isinstance(value, field.structures)
 
 
-LISTS_OF_TEXTS = ("tags", "required_checks")
-"""Fields that a form has as one text with commas, and JSON as a list, too."""
-
-
 def is_list_of_texts(value: Any) -> bool:
     """Return whether a value is a list of texts, such as tags."""
     return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
@@ -158,7 +180,6 @@ def many_for_one(
         if isinstance(data.get(name), list | tuple | dict)
         and not isinstance(field, forms.MultipleChoiceField)
         and not takes(field, data[name])
-        and not (name in LISTS_OF_TEXTS and is_list_of_texts(data[name]))
     }
 
 

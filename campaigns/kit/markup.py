@@ -32,12 +32,17 @@ KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a document; anchor: its id; first: the text of the paragraph after it."""
+    """A heading of a document.
+
+    anchor: its id; first: the text of the paragraph after it; texts: all that stands below it until the next
+    heading, a paragraph, item, row of a table or block of code each.
+    """
 
     level: int
     text: str
     anchor: str
     first: str
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +151,28 @@ def _with_anchors(tokens: list[Token]) -> list[Heading]:
         token.attrSet("id", anchor)
         after = tokens[number + 3 : number + 5]
         first = _plain(after[1]) if after and after[0].type == "paragraph_open" else ""
-        headings.append(Heading(int(token.tag[1:]), text, anchor, first))
+        texts = tuple(_texts_below(tokens[number + 3 :]))
+        headings.append(Heading(int(token.tag[1:]), text, anchor, first, texts))
     return headings
+
+
+def _texts_below(tokens: Iterable[Token]) -> Iterator[str]:
+    """Return the texts until the next heading; the cells of a row are one text."""
+    cells: list[str] | None = None
+    for token in tokens:
+        if token.type == "heading_open":
+            return
+        if token.type == "tr_open":
+            cells = []
+        elif token.type == "tr_close" and cells is not None:
+            yield ": ".join(filter(None, cells))
+            cells = None
+        elif token.type in ("fence", "code_block"):
+            yield " ".join(token.content.split())
+        elif token.type == "inline" and cells is not None:
+            cells.append(_plain(token))
+        elif token.type == "inline":
+            yield _plain(token)
 
 
 def _with_addresses(

@@ -11,16 +11,17 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.forms import Text, many_for_one
+from campaigns.kit.forms import Text
 from campaigns.kit.mappings import CleanedData, Contrast, FieldValues
 from campaigns.kit.owners import require_right
 from campaigns.kit.rights import Right
+from campaigns.kit.structs import clean_leaf
 from campaigns.models import Amendment, Campaign, Factor
 from campaigns.planning.checking import time_limit_of
-from campaigns.planning.contrasts import read_contrast
+from campaigns.planning.contrasts import contrast_in, read_contrast
 from campaigns.planning.criterion import read_criterion
+from campaigns.planning.definition import FEWEST_ADAPTIVE
 from campaigns.planning.design import (
-    FEWEST_ADAPTIVE,
     FIELDS,
     IN_BLOCKS,
     LOCKED,
@@ -147,7 +148,6 @@ def _checked(campaign: Campaign, changes: FieldValues, errors: dict[str, list[st
         driver = driver_of(campaign.kind)
     except UnknownKind as error:
         raise NotPossible(f"{error} Install the package that brings it.") from None
-    errors |= many_for_one(changes, FIELDS)
     after = _of_form(campaign, changes, errors)
     if "primary_metric" in changes:
         known = [metric.name for metric in choosable_metrics_of(campaign) if metric.directed]
@@ -229,14 +229,11 @@ def _of_form(campaign: Campaign, changes: FieldValues, errors: dict[str, list[st
         if name not in changes or name in errors:
             continue
         field = FIELDS[name]
-        try:
-            value = field.clean(changes[name])
-        except ValidationError as error:
-            errors[name] = error.messages
-            continue
-        if value in (None, ""):
+        if changes[name] in (None, "") and not field.required:
             errors[name] = ["Give a value, or leave the field out to keep the one that it has."]
-        else:
+            continue
+        value = clean_leaf(changes[name], field, name, errors)
+        if name not in errors:
             after[field.column] = field.stored(value)
     if not errors:
         _check_together(campaign, after, errors)
@@ -272,4 +269,5 @@ def _contrast(
     cells = list(campaign.cells.values_list("levels_by_factor", flat=True))
     paired = (campaign.paired_factor, campaign.baseline)
     factors = _factors(campaign)
-    return read_contrast(values, driver, factors, cells, paired, errors, work, loads)
+    stated = contrast_in(values, errors)
+    return read_contrast(stated, driver, factors, cells, paired, errors, work, loads)

@@ -6,13 +6,14 @@ from random import SystemRandom
 from django.contrib.auth.models import User
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, driver_levels
+from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Target
 from campaigns.planning import drafts
-from campaigns.planning.checking import Definition, check
+from campaigns.planning.checking import CheckedDefinition, check
+from campaigns.planning.configurations import run_values
 from campaigns.planning.plan import cells_of
 
 PAIRS = 10
@@ -35,7 +36,7 @@ def require_executable(kind: str, target: Target | None) -> tuple[Driver, Target
     return driver, target
 
 
-def calibration_of(definition: Definition) -> Definition:
+def calibration_of(definition: CheckedDefinition) -> CheckedDefinition:
     """Return the A/A campaign of a definition: of its baseline, else of its first cell.
 
     Raise Invalid for a kind whose runs come from outside.
@@ -46,7 +47,8 @@ def calibration_of(definition: Definition) -> Definition:
         target=target,
         question=question_of(target.name),
         name=f"A/A: {driver.label} on {target.name}"[:120],
-        parameters={**definition.campaign.parameters, **driver_levels(cell)},
+        parameters=run_values(definition.campaign, cell),
+        configurations=None,
         excluded=[],
         order=Campaign.Order.PAIRED,
         paired_factor=BLIND_LABEL,
@@ -71,7 +73,7 @@ def calibrate(campaign: Campaign, author: User | None) -> Campaign:
     return drafts.create(definition, author, clone_of=campaign)
 
 
-def _cell(definition: Definition) -> Levels:
+def _cell(definition: CheckedDefinition) -> Levels:
     """Return the first cell at the baseline of the pairs, or of the primary contrast."""
     wanted: Levels = {}
     if definition.campaign.paired_factor:

@@ -72,21 +72,17 @@ class Asked:
         """What it has carried, as a sentence without its full stop."""
         how = " at a rate" if self.offered else ""
         if self.carried is None:
-            return f"“{self.target.name}” has carried no {self.load}{how} in a stored campaign yet"
+            return f"“{self.target.name}” has no earlier test with {self.load}{how}"
         most = grouped(self.carried.load)
         return f"“{self.target.name}” has carried up to {most} {self.load}{how} ({_source(self.carried)})"
 
     @property
     def why_permission(self) -> str:
         """Why a production server needs the permission of its owner; it begins a sentence."""
-        most, where = "no", "a stored campaign yet"
+        earlier = f"no earlier test with {self.load}"
         if self.carried is not None:
-            most = f"at most {grouped(self.carried.load)}"
-            where = f"a stored campaign ({_source(self.carried)})"
-        return (
-            f"“{self.target.name}” is a production server and has carried {most} {self.load} in {where}; this asks for "
-            f"{self.load} {self.above_text}"
-        )
+            earlier = f"carried at most {grouped(self.carried.load)} {self.load} in an earlier test ({_source(self.carried)})"
+        return f"“{self.target.name}” is a production server and has {earlier}; this asks for {self.load} {self.above_text}"
 
 
 def _source(carried: Carried) -> str:

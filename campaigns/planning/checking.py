@@ -1,13 +1,14 @@
-"""Turn the input of a form or a request into a Definition, or into errors by field."""
+"""Check what a form or a request states against its kind and target: a CheckedDefinition, or errors by path."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as with_values
 from functools import cache
-from itertools import islice
 from random import SystemRandom
 from typing import Any
 
 from django.db.models import QuerySet
+from msgspec.structs import replace
 
 from campaigns.kinds.base import Driver, Metric
 from campaigns.kinds.base.values import TARGET, driver_levels
@@ -15,18 +16,20 @@ from campaigns.kinds.program.stored import program_of, why_not_run
 from campaigns.kinds.registry import UnknownKind, all_kinds, chosen_kind
 from campaigns.kit import network
 from campaigns.kit.activity import current_user
+from campaigns.kit.charts.labels import called, inside
 from campaigns.kit.errors import Invalid
-from campaigns.kit.forms import LISTS_OF_TEXTS, is_list_of_texts, many_for_one, messages_of
-from campaigns.kit.mappings import CleanedData, FieldValues, Levels
+from campaigns.kit.forms import messages_of
+from campaigns.kit.mappings import FieldValues, Levels
 from campaigns.kit.network import normalised_address
 from campaigns.kit.numbers import is_number
 from campaigns.kit.processor_time import ProcessorTime, TooLong
-from campaigns.kit.suggesting import MOST_LETTERS
+from campaigns.kit.structs import Problems
 from campaigns.models import Campaign, Factor, Target
-from campaigns.planning import design as declared
+from campaigns.planning.configurations import read_configurations
 from campaigns.planning.contrasts import read_contrast
-from campaigns.planning.criterion import read_criterion
-from campaigns.planning.design import DesignForm
+from campaigns.planning.criterion import Criterion, check_criterion
+from campaigns.planning.definition import Definition
+from campaigns.planning.design import COLUMNS, as_columns, check_design
 from campaigns.planning.kind_fields import (
     MOST_MESSAGES,
     check_settings,
@@ -40,6 +43,7 @@ from campaigns.planning.kind_fields import (
 )
 from campaigns.planning.limits import cell_label, excess_at
 from campaigns.planning.plan import Design, Unplannable, plan_runs, possible_cells
+from campaigns.planning.reading import decode
 from campaigns.planning.roles import check_loads, load_among, read_roles
 from campaigns.planning.search import Search, as_json, read_search
 from campaigns.planning.stopper import no_one_to_stop, who_stops
@@ -49,26 +53,23 @@ from campaigns.targets.feeds import why_not_read
 from campaigns.targets.reaching import as_known
 from campaigns.targets.variables import Variables, variables_of
 
-__all__ = ["KNOWN_FIELDS", "Definition", "Invalid", "check", "messages_of"]
+__all__ = ["CheckedDefinition", "Invalid", "check", "messages_of"]
 
 MOST_RUNS = 5000
 
 
 OTHERS = (
     *("kind", "target", "parameters", "excluded"),
-    *("primary_metric", "primary_contrast", "criterion", "search"),
+    *("primary_metric", "primary_contrast", "criterion", "search", "configurations"),
 )
 """Columns that are no field of the design: their values depend on the kind."""
-KNOWN_FIELDS = frozenset(
-    {*OTHERS, "targets", "factors", "hard_to_change", "roles", *declared.FIELDS}
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class CheckedDefinition:
     """A campaign that can be planned, and is not stored. Shares are fractions (0.05).
 
-    roles: those of factors that differ from what the kind declares. unlimited: the level that means no limit, of factors that have one.
+    roles: those of factors that differ from what the kind declares. unlimited: the level that means no limit, of factors that have one. labels: of the parameters and settings.
     """
 
     campaign: Campaign
@@ -77,6 +78,11 @@ class Definition:
     roles: Mapping[str, str] = field(default_factory=dict)
     targets: tuple[Target, ...] = ()
     unlimited: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def words(self, name: str) -> str:
+        """Return how people call a factor inside a sentence."""
+        return inside(self.labels.get(name) or called(name))
 
     def target_at(self, cell: Levels) -> Target | None:
         """Return the server that the runs of a cell measure."""
@@ -101,91 +107,88 @@ class Definition:
 
     def fill(self, campaign: Campaign) -> None:
         """Copy every column of the definition into another campaign."""
-        for column in (*OTHERS, *declared.COLUMNS):
+        for column in (*OTHERS, *COLUMNS):
             setattr(campaign, column, getattr(self.campaign, column))
 
-    def changed(self, **columns: Any) -> "Definition":
+    def changed(self, **columns: Any) -> "CheckedDefinition":
         """Return the definition with other values of columns."""
         campaign = Campaign(team_id=None)
         self.fill(campaign)
         for column, value in columns.items():
             setattr(campaign, column, value)
-        return replace(self, campaign=campaign)
+        return with_values(self, campaign=campaign)
 
 
-def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definition:
+def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> CheckedDefinition:
     """Check everything at once. Raise Invalid with all errors.
 
+    data: the fields of `Definition` as JSON has them; of a target its primary key or its name.
     targets: those that may be measured, such as those of a team; by default all. A program of a team that the sender of the
     request may not see is no kind.
-
-    `data` has the fields of the REST API: `kind`, `target` (primary key or name), `parameters` (by name),
-    `factors` (lists of levels by name), `excluded` (list of combinations), `tags` (list or text)
-    and the fields of DesignForm.
     """
-    unknown = (str(name) for name in data if name not in KNOWN_FIELDS)
-    errors: dict[str, list[str]] = {
-        name[:MOST_LETTERS]: [f"There is no field “{name[:MOST_LETTERS]}”."]
-        for name in islice(unknown, MOST_MESSAGES)
-    }
-    form = DesignForm(_for_form(data))
-    form.is_valid()
-    errors.update(messages_of(form))
-    errors.update(many_for_one(data, DesignForm.base_fields))
+    errors = Problems()
+    sent = decode(data, errors)
+    check_design(sent, errors)
     try:
-        kind, driver = chosen_kind(str(data.get("kind", "")), current_user())
+        kind, driver = chosen_kind(sent.kind, current_user())
     except UnknownKind as error:
-        raise Invalid(errors | {"kind": [str(error)]}) from None
-    servers = read_targets(data, driver, errors, targets)
+        raise Invalid(errors | {"kind": errors.get("kind", [str(error)])}) from None
+    servers = read_targets(sent, driver, errors, targets)
     _check_program(kind, servers, errors)
     target = servers[0] if servers else None
     variables = variables_of(driver, target)
-    factors = read_factors(data, variables, errors, servers)
-    parameters = read_parameters(data, driver, variables, driver_levels(factors), errors)
-    search = _read_search(data, form.cleaned_data, driver, variables, errors)
+    configurations = read_configurations(sent, variables, errors, servers)
+    factors = read_factors(sent, variables, errors, servers)
+    parameters = read_parameters(sent, driver, variables, driver_levels(factors), errors)
+    search = _read_search(sent, driver, variables, errors)
     if search is not None:
         first = driver.parameters.base_fields[search.load].clean(int(search.first))
         factors = {**factors, search.load: (first,)}
         parameters.pop(search.load, None)
         if len(servers) > 1:
-            errors.setdefault("search", []).append(
-                "A search for capacity loads one target. Leave one, or vary the load by levels."
+            errors.note(
+                "search",
+                "A search for capacity loads one target. Leave one, or vary the load by levels.",
             )
         _check_who_stops(search, servers, errors)
-    hard = read_hard(data, form.cleaned_data.get("order", ""), variables, factors, errors, servers)
+    hard = read_hard(sent, variables, factors, errors, servers)
     for server in servers:
         note_misfits(server, driver, parameters, driver_levels(factors), errors)
-    check_settings(servers, driver, parameters, factors, errors)
-    excluded = read_excluded(data, driver, factors, errors)
-    metric = data.get("primary_metric") or driver.primary_metric.name
+    check_settings(servers, driver, parameters, factors, errors, configurations)
+    excluded = read_excluded(sent, driver, factors, errors)
+    metric = sent.primary_metric or driver.primary_metric.name
     metrics = choosable_metrics(driver, servers)
     if metric not in [known.name for known in metrics]:
-        errors["primary_metric"] = [_no_metric(str(metric), metrics)]
-    paired = read_paired(form.cleaned_data, driver, factors, errors)
-    roles = read_roles(data.get("roles"), driver, factors, errors)
+        errors["primary_metric"] = [_no_metric(metric, metrics)]
+    paired = read_paired(sent, driver, factors, errors)
+    roles = read_roles(sent.roles or {}, driver, factors, errors)
     if search is not None and search.load not in driver.load:
         roles = {**roles, search.load: str(Factor.Role.LOAD)}
     loads = load_among(driver, factors, roles)
     check_loads(loads, factors, paired[0], errors, several=search is None)
     limit = time_limit_of(driver, parameters, factors)
-    criterion = read_criterion(data.get("criterion"), metrics, errors, limit)
+    criterion = check_criterion(sent.criterion or Criterion(), metrics, errors, limit)
     conditions = {str(each.get("metric")) for each in criterion.get("conditions", ())}
-    watched = sorted(filter(watched_metric, {str(metric), *conditions}))
-    if search is not None and watched and not form.cleaned_data.get("requires_watch"):
-        errors.setdefault("requires_watch", []).append(
-            f"A search that is decided by {watched[0]} needs it: a run that was not watched would seem to hold."
+    watched = sorted(filter(watched_metric, {metric, *conditions}))
+    if search is not None and watched and not sent.requires_watch:
+        errors.note(
+            "requires_watch",
+            f"A search that is decided by {watched[0]} needs it: a run that was not watched would seem to hold.",
         )
     contrast = None
     if not errors:
         cells = possible_cells(factors, excluded)
-        requested = data.get("primary_contrast")
-        contrast = read_contrast(requested, driver, factors, cells, paired, errors, loads=loads)
+        contrast = read_contrast(
+            sent.primary_contrast, driver, factors, cells, paired, errors, loads=loads
+        )
     if errors:
         raise Invalid(errors)
-    clean = form.cleaned_data | {"paired_factor": paired[0], "baseline": paired[1]}
-    clean["name"] = clean["name"] or _short(clean["question"])
-    if clean["seed"] is None:
-        clean["seed"] = SystemRandom().randrange(2**31)
+    sent = replace(
+        sent,
+        paired_factor=paired[0],
+        name=sent.name or _short(sent.question),
+        seed=SystemRandom().randrange(2**31) if sent.seed is None else sent.seed,
+    )
     campaign = Campaign(
         team_id=None,  # the default one would be looked up
         kind=kind,
@@ -196,16 +199,18 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Definit
         primary_contrast=contrast,
         criterion=criterion,
         search=as_json(search) if search else None,
-        **declared.as_columns(clean),
+        configurations=configurations or None,
+        **{**as_columns(sent), "baseline": paired[1]},
     )
     unlimited = {
         name: value
         for name, value in variables.unlimited.items()
         if value in factors.get(name, ()) and name not in loads
     }
-    definition = Definition(campaign, factors, hard, roles, servers, unlimited)
-    _check_plan(definition, driver)
-    return definition
+    labels = {name: variables.label_of(name) for name in variables.fields}
+    checked = CheckedDefinition(campaign, factors, hard, roles, servers, unlimited, labels)
+    _check_plan(checked, driver)
+    return checked
 
 
 def _no_metric(name: str, metrics: Sequence[Metric]) -> str:
@@ -250,32 +255,20 @@ def time_limit_of(
 
 
 def _read_search(
-    data: FieldValues,
-    clean: CleanedData,
-    driver: Driver,
-    variables: Variables,
-    errors: dict[str, list[str]],
+    sent: Definition, driver: Driver, variables: Variables, errors: Problems
 ) -> Search | None:
     """Return the search for capacity; record what does not go together with one."""
     loads = [name for name in (*driver.load, *driver.may_be_load) if name in variables.fields]
-    search = read_search(data, driver, variables.fields, loads, errors)
+    search = read_search(sent.search, sent.factors, variables.fields, loads, errors)
     if search is None:
         return None
-    if clean.get("order") not in (Campaign.Order.INTERLEAVED, None):
+    if sent.order not in (Campaign.Order.INTERLEAVED, ""):
         errors["order"] = ["A search confirms in interleaved blocks; choose that order."]
-    if clean.get("stop_rule") == Campaign.StopRule.PRECISION:
+    if sent.stop_rule == Campaign.StopRule.PRECISION:
         errors["stop_rule"] = ["A search ends by itself; choose the fixed number of blocks."]
-    if clean.get("warm_ups"):
+    if sent.warm_ups:
         errors["warm_ups"] = ["A search has no warm-ups: it begins with a small load."]
     return search
-
-
-def _for_form(data: FieldValues) -> CleanedData:
-    values = {name: data[name] for name in DesignForm.base_fields if name in data}
-    for name in LISTS_OF_TEXTS:
-        if is_list_of_texts(values.get(name)):
-            values[name] = ", ".join(values[name])
-    return values
 
 
 def _short(question: str) -> str:
@@ -283,7 +276,7 @@ def _short(question: str) -> str:
     return line if len(line) <= 80 else line[:79].rsplit(" ", 1)[0] + "…"
 
 
-def _check_plan(definition: Definition, driver: Driver) -> None:
+def _check_plan(definition: CheckedDefinition, driver: Driver) -> None:
     """Plan once, and check every cell's parameters together. Raise Invalid."""
     design = definition.design
     cells = len(possible_cells(design.factors, design.excluded))
@@ -340,7 +333,7 @@ def in_time(cells: Sequence[Levels]) -> Iterator[Levels]:
 
 
 def _check_urls(
-    target: Target | None, definition: Definition, driver: Driver, cell: Levels
+    target: Target | None, definition: CheckedDefinition, driver: Driver, cell: Levels
 ) -> None:
     """Raise Invalid where a run would load a server other than the one that it leases."""
     if target is None:
@@ -361,7 +354,7 @@ def _check_urls(
 
 
 def _check_concurrency(
-    definition: Definition, driver: Driver, cell: Levels, allowed: Allowed
+    definition: CheckedDefinition, driver: Driver, cell: Levels, allowed: Allowed
 ) -> None:
     """Raise Invalid where a run would exceed the concurrency that the owner of the target allows."""
     excess = excess_at(allowed, driver, definition.campaign.parameters, cell)

@@ -1,25 +1,72 @@
 """Read the primary contrast of a campaign: two levels of one factor."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.mappings import Contrast, Json, Levels
+from campaigns.kit.mappings import Contrast, Levels
+from campaigns.kit.structs import Problems, converted
 from campaigns.planning.levels import same_level
 from campaigns.planning.plan import pairs_of
 
 PATH = "primary_contrast"
-FIELDS = ("factor", "candidate", "baseline", "at")
+EXAMPLE = "Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}."
+
+MOST_OTHERS = 20
+"""Names in “at”; a campaign has fewer factors. What is longer is not looked into."""
 
 Factors = Mapping[str, Sequence[Any]]
+Level = Annotated[
+    str | int | float | bool | None,
+    Meta(extra={"message": "Give one level, not a list or an object."}),
+]
+
+
+class StatedContrast(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The comparison that answers the question, as somebody states it: of two levels one or none need be named."""
+
+    factor: Annotated[
+        str | None,
+        Meta(
+            description="The factor that the two levels are of; the only one that can be compared unless given.",
+            extra={"message": "Give the name of a factor."},
+        ),
+    ] = None
+    candidate: Annotated[Level, Meta(description="The level that is compared.")] = None
+    baseline: Annotated[Level, Meta(description="The level that it is compared with.")] = None
+    at: Annotated[
+        Annotated[dict[str, Level], Meta(max_length=MOST_OTHERS)] | None,
+        Meta(
+            description="Levels of the other factors; all of them unless given.",
+            extra={
+                "message": "Give “at” as levels by factor, or leave it out to take all combinations.",
+                "may_be_empty": True,
+            },
+        ),
+    ] = None
 
 
 class _Wrong(ValueError):
     """The input names no contrast of this campaign; the message explains why."""
 
 
+def contrast_in(values: Any, errors: dict[str, list[str]]) -> StatedContrast | None:
+    """Return a contrast from JSON; None where none is stated, or its errors are noted below PATH."""
+    if values in (None, "") or values == {}:
+        return None
+    if not isinstance(values, Mapping):
+        errors[PATH] = [EXAMPLE]
+        return None
+    wrong = Problems()
+    stated = converted(values, StatedContrast, wrong, PATH)
+    errors.update(wrong)
+    return None if wrong else stated
+
+
 def read_contrast(
-    values: Any,
+    stated: StatedContrast | None,
     driver: Driver,
     factors: Factors,
     cells: Sequence[Levels],
@@ -34,11 +81,11 @@ def read_contrast(
     orders. work, loads: factors that change what work is done, and how much is asked at once; None: those
     of the kind.
     """
-    if values in (None, "") or values == {}:
+    if stated in (None, StatedContrast()):
         return None
     try:
         return _contrast(
-            values,
+            stated,
             driver,
             factors,
             cells,
@@ -52,7 +99,7 @@ def read_contrast(
 
 
 def _contrast(
-    values: Any,
+    stated: StatedContrast,
     driver: Driver,
     factors: Factors,
     cells: Sequence[Levels],
@@ -60,18 +107,14 @@ def _contrast(
     work: Sequence[str],
     loads: Sequence[str],
 ) -> Contrast:
-    if not isinstance(values, Mapping):
-        raise _Wrong("Give factor, candidate and baseline, such as {“factor”: “concurrency”, …}.")
-    if unknown := [str(name) for name in values if name not in FIELDS]:
-        raise _Wrong(f"There is no “{unknown[0][:40]}” in it; there are {', '.join(FIELDS)}.")
     other_work = [name for name in work if name not in driver.addresses]
-    factor = _factor(values.get("factor"), other_work, loads, factors, paired[0])
-    baseline, candidate = _two_levels(values, driver, factors[factor], factor, paired)
+    factor = _factor(stated.factor, other_work, loads, factors, paired[0])
+    baseline, candidate = _two_levels(stated, driver, factors[factor], factor, paired)
     contrast = {
         "factor": factor,
         "candidate": candidate,
         "baseline": baseline,
-        "at": _other_levels(values.get("at"), driver, factors, factor),
+        "at": _other_levels(stated.at or {}, driver, factors, factor),
     }
     if not pairs_of(contrast, cells):
         where = f" at {_text(contrast['at'])}" if contrast["at"] else ""
@@ -83,7 +126,7 @@ def _contrast(
 
 
 def _factor(
-    name: Any, work: Sequence[str], loads: Sequence[str], factors: Factors, paired: str
+    name: str | None, work: Sequence[str], loads: Sequence[str], factors: Factors, paired: str
 ) -> str:
     several = [known for known, levels in factors.items() if len(levels) > 1]
     possible = [known for known in several if known not in work and known not in loads]
@@ -108,7 +151,7 @@ def _factor(
 
 
 def _two_levels(
-    values: Json,
+    stated: StatedContrast,
     driver: Driver,
     levels: Sequence[Any],
     factor: str,
@@ -116,11 +159,11 @@ def _two_levels(
 ) -> tuple[Any, Any]:
     """Return baseline and candidate; of two levels the first is the baseline, or that of the pairs."""
     two = len(levels) == 2
-    baseline = values.get("baseline")
+    baseline: Any = stated.baseline
     if _is_empty(baseline) and two:
         baseline = paired[1] if paired[0] else levels[0]
     baseline = _level(baseline, "baseline", driver, levels, factor)
-    candidate = values.get("candidate")
+    candidate: Any = stated.candidate
     if _is_empty(candidate) and two:
         candidate = next(level for level in levels if level != baseline)
     candidate = _level(candidate, "candidate", driver, levels, factor)
@@ -141,17 +184,13 @@ def _level(values: Any, side: str, driver: Driver, levels: Sequence[Any], factor
     return same[0]
 
 
-def _other_levels(values: Any, driver: Driver, factors: Factors, factor: str) -> Levels:
+def _other_levels(at: Levels, driver: Driver, factors: Factors, factor: str) -> Levels:
     """Return the levels of the other factors at which the contrast is."""
-    if values in (None, ""):
-        return {}
-    if not isinstance(values, Mapping):
-        raise _Wrong("Give “at” as levels by factor, or leave it out to take all combinations.")
-    if factor in values:
+    if factor in at:
         raise _Wrong(f"It is between two levels of {factor}; “at” names levels of other factors.")
     return {
         str(name): _level(level, "one that it is at", driver, _levels_of(name, factors), str(name))
-        for name, level in values.items()
+        for name, level in at.items()
     }
 
 

@@ -4,21 +4,24 @@ It is locked at launch. With a factor that is load it says what “carried” me
 or does not. Where a campaign states none, its failure limit is the only condition of a capacity.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from django.core.exceptions import ValidationError
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from campaigns.kinds.base import Metric
 from campaigns.kit.forms import DurationField
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import bound, plain, plain_percent
+from campaigns.kit.structs import Problems, converted, leaf
 from campaigns.kit.units import UNITS, UnknownUnit, convert, written
+from campaigns.planning.leaves import NUMBER, Bounded, finite
 
 PATH = "criterion"
 DEFAULT_RESOLUTION = 1.5
@@ -28,21 +31,31 @@ MOST_CONDITIONS = 10
 LEAST_FAILED, MOST_FAILED = 0.1, 99.0
 """Percentages: a share of 0 is shown by no number of runs."""
 SIDES = {"at_most": "at most", "at_least": "at least"}
-KEYS = ("conditions", "failed_percent", "resolution")
 EXAMPLE = "{“conditions”: [{“metric”: “duration”, “at_most”: 180}], “failed_percent”: 5}"
+Limit = Annotated[
+    float | str | None, Meta(extra={"message": "Give a number, or a text such as “180 s”."})
+]
 
 
-class Condition(Struct, frozen=True, omit_defaults=True):
-    """A bound of a metric, in its unit; exactly one of `at_most` and `at_least` is set."""
+BOUND = {"anyOf": [{"type": "number"}, {"type": "string"}]}
+"""Of one that is stated: a condition has one bound, and no null for the other one."""
 
-    metric: str
-    at_most: float | None = None
-    at_least: float | None = None
+
+class Condition(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A bound of a metric; exactly one of `at_most` and `at_least` is set. Checked, it is a number in the unit of the metric."""
+
+    metric: Annotated[str, Meta(description="The metric that is bounded.")] = ""
+    at_most: Annotated[
+        Limit, Meta(description="Where lower is better.", extra_json_schema=BOUND)
+    ] = None
+    at_least: Annotated[
+        Limit, Meta(description="Where higher is better.", extra_json_schema=BOUND)
+    ] = None
 
     @property
     def limit(self) -> float:
         """The bound."""
-        return self.at_most if self.at_most is not None else (self.at_least or 0.0)
+        return float(self.at_most if self.at_most is not None else (self.at_least or 0.0))
 
     @property
     def side(self) -> str:
@@ -50,12 +63,60 @@ class Condition(Struct, frozen=True, omit_defaults=True):
         return "at_most" if self.at_most is not None else "at_least"
 
 
-class Criterion(Struct, frozen=True, omit_defaults=True):
+OneSided = Annotated[
+    Condition,
+    Meta(
+        extra={"message": "Give an object such as {“metric”: “duration”, “at_most”: 180}."},
+        extra_json_schema={
+            "required": ["metric"],
+            "minProperties": 2,
+            "maxProperties": 2,
+        },
+    ),
+]
+
+
+class Criterion(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Conditions that hold together. failed_percent: of the work of a cell that may fail; None: the campaign's failure limit."""
 
-    conditions: Sequence[Condition] = ()
-    failed_percent: float | None = None
-    resolution: float = DEFAULT_RESOLUTION
+    conditions: Annotated[
+        list[OneSided],
+        Meta(
+            max_length=MOST_CONDITIONS,
+            description="Bounds of metrics, which hold together.",
+            extra={"message": f"Give a list, such as {EXAMPLE}.", "may_be_empty": True},
+        ),
+    ] = []
+    failed_percent: Annotated[
+        float | None,
+        leaf(
+            Bounded(
+                least=LEAST_FAILED,
+                most=MOST_FAILED,
+                unit="%",
+                label="Allowed failures",
+                help_text="Percent of a cell's work. Empty: the failure limit.",
+                refusal=f"is out of range; give {plain(LEAST_FAILED)} to {plain(MOST_FAILED)}: the percentage of "
+                "failures that is allowed.",
+            )
+        ),
+    ] = None
+    resolution: Annotated[
+        float,
+        leaf(
+            Bounded(
+                least=1,
+                beyond=True,
+                most=LARGEST_RESOLUTION,
+                initial=DEFAULT_RESOLUTION,
+                label="Resolution of a capacity",
+                help_text="A capacity is stated when the upper end of its interval is at most this many times the lower one. "
+                f"Empty: {plain(DEFAULT_RESOLUTION)}.",
+                refusal=f"is out of range; give a number above 1, at most {plain(LARGEST_RESOLUTION)}: the largest ratio "
+                "of the ends of the interval at which a capacity is stated.",
+            )
+        ),
+    ] = DEFAULT_RESOLUTION
 
     @property
     def is_set(self) -> bool:
@@ -82,84 +143,79 @@ def as_json(criterion: Criterion) -> JsonObject:
     return result
 
 
-class _Wrong(ValueError):
-    """A value that cannot be part of a criterion; the message explains why."""
-
-
 def read_criterion(
     values: Any,
     metrics: Sequence[Metric],
     errors: dict[str, list[str]],
     time_limit: tuple[str, float] | None = None,
 ) -> JsonObject:
-    """Return the criterion as it is stored, limits in the units of their metrics; add its errors below PATH.
-
-    metrics: those of the campaign. time_limit: parameter and seconds after which the client gives up an answer;
-    None where the kind has none.
-    """
+    """Return the criterion as it is stored, from JSON; add its errors below PATH. See `check_criterion`."""
     if values in (None, "") or values == {}:
         return {}
     if not isinstance(values, Mapping):
         errors[PATH] = [f"Give an object such as {EXAMPLE}."]
         return {}
-    wrong: dict[str, list[str]] = {}
-    if unknown := [str(name)[:40] for name in values if name not in KEYS]:
-        wrong[PATH] = [f"There is no “{unknown[0]}” in it; there are {', '.join(KEYS)}."]
-    sent = values.get("conditions") or []
-    if not isinstance(sent, list | tuple):
-        wrong[f"{PATH}.conditions"] = [f"Give a list, such as {EXAMPLE}."]
-        sent = []
-    if len(sent) > MOST_CONDITIONS:
-        wrong[f"{PATH}.conditions"] = [f"{len(sent)} conditions; state at most {MOST_CONDITIONS}."]
-        sent = []
+    wrong = Problems()
+    stated = converted(values, Criterion, wrong, PATH)
+    errors.update(wrong)
+    return check_criterion(stated, metrics, errors, time_limit)
+
+
+def check_criterion(
+    stated: Criterion,
+    metrics: Sequence[Metric],
+    errors: dict[str, list[str]],
+    time_limit: tuple[str, float] | None = None,
+) -> JsonObject:
+    """Return the criterion as it is stored, limits in the units of their metrics; add what is wrong below PATH.
+
+    metrics: those of the campaign. errors: with those of reading. time_limit: parameter and seconds after which the client
+    gives up an answer; None where the kind has none.
+    """
     read: list[tuple[int, Condition]] = []
-    for number, each in enumerate(sent):
+    for number, each in enumerate(stated.conditions):
+        path = f"{PATH}.conditions.{number}"
+        if _is_noted(errors, path):
+            continue
         try:
             read.append((number, _condition(each, metrics)))
-        except _Wrong as problem:
-            wrong[f"{PATH}.conditions.{number}"] = [str(problem)]
+        except ValidationError as problem:
+            errors[path] = problem.messages
     for number, message in _contradictions(read, metrics):
-        wrong.setdefault(f"{PATH}.conditions.{number}", []).append(message)
+        errors.setdefault(f"{PATH}.conditions.{number}", []).append(message)
     for number, condition in read:
-        if (path := f"{PATH}.conditions.{number}") not in wrong:
+        if (path := f"{PATH}.conditions.{number}") not in errors:
             for message in _unfit(condition, _metric(condition.metric, metrics), time_limit):
-                wrong.setdefault(path, []).append(message)
-    failed = _part(values, "failed_percent", _percentage, wrong)
-    resolution = _part(values, "resolution", _ratio, wrong)
-    if wrong:
-        errors.update(wrong)
+                errors.setdefault(path, []).append(message)
+    if _is_noted(errors, PATH):
         return {}
-    return as_json(
-        Criterion(
-            conditions=[condition for _, condition in read],
-            failed_percent=failed,
-            resolution=DEFAULT_RESOLUTION if resolution is None else resolution,
-        )
-    )
+    return as_json(replace(stated, conditions=[each for _, each in read]))
 
 
-def _condition(value: Any, metrics: Sequence[Metric]) -> Condition:
-    if not isinstance(value, Mapping):
-        raise _Wrong("Give an object such as {“metric”: “duration”, “at_most”: 180}.")
-    if unknown := [str(name)[:40] for name in value if name not in ("metric", *SIDES)]:
-        raise _Wrong(f"There is no “{unknown[0]}” in it; there are metric, {', '.join(SIDES)}.")
-    metric = _metric(value.get("metric"), metrics)
-    stated = [side for side in SIDES if value.get(side) not in (None, "")]
-    if len(stated) != 1:
-        what = "both bounds" if stated else "no bound"
-        raise _Wrong(f"{metric.name} has {what}; give one of at_most and at_least.")
-    return Condition(metric.name, **{stated[0]: _limit(value[stated[0]], metric)})
+def _is_noted(errors: Mapping[str, Any], path: str) -> bool:
+    """Return whether something at a path or below it is wrong."""
+    return any(f"{noted}.".startswith(f"{path}.") for noted in errors)
 
 
-def _metric(name: Any, metrics: Sequence[Metric]) -> Metric:
+def _condition(stated: Condition, metrics: Sequence[Metric]) -> Condition:
+    metric = _metric(stated.metric, metrics)
+    sides = [side for side in SIDES if getattr(stated, side) not in (None, "")]
+    if len(sides) != 1:
+        what = "both bounds" if sides else "no bound"
+        raise ValidationError(f"{metric.name} has {what}; give one of at_most and at_least.")
+    limit = _limit(getattr(stated, sides[0]), metric)
+    return Condition(metric.name, **{sides[0]: limit})
+
+
+def _metric(name: str, metrics: Sequence[Metric]) -> Metric:
     for metric in metrics:
         if metric.name == name:
             return metric
     known = ", ".join(metric.name for metric in metrics if metric.directed)
-    if name in (None, ""):
-        raise _Wrong(f"Say of which metric: {_shortened(known)}.")
-    raise _Wrong(
-        f"“{str(name)[:60]}” is not a metric of this campaign; there are {_shortened(known)}."
+    if not name:
+        raise ValidationError(f"Choose a metric for this limit: {_shortened(known)}.")
+    raise ValidationError(
+        f"“{name[:60]}” is not a metric of this campaign; there are {_shortened(known)}."
     )
 
 
@@ -168,62 +224,46 @@ def _shortened(names: str) -> str:
     return ", ".join(parts[:30]) + (f" and {len(parts) - 30} more" if len(parts) > 30 else "")
 
 
-def _limit(value: Any, metric: Metric) -> float:
-    """Return a bound in the unit of its metric. Raise _Wrong for another unit."""
+def _limit(value: float | str, metric: Metric) -> float:
+    """Return a bound in the unit of its metric. Raise ValidationError for another unit."""
     limit = _in_unit(value, metric)
     if limit <= 0:
-        raise _Wrong(
+        raise ValidationError(
             f"The limit of {metric.name} is {plain(limit)}; give one above 0: values are compared on a "
-            "logarithmic scale. Work that may fail is limited by failed_percent."
+            "logarithmic scale. Allowed failures are limited by failed_percent."
         )
     return limit
 
 
-NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(.*)", re.IGNORECASE | re.ASCII)
-
-
-def _in_unit(value: Any, metric: Metric) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _finite(value)
-    text = " ".join(str(value).split()) if isinstance(value, str) else ""
+def _in_unit(value: float | str, metric: Metric) -> float:
+    if not isinstance(value, str):
+        return finite(value)
+    text = " ".join(value.split())
     match = NUMBER.fullmatch(text)
     unit = metric.unit or "count"
     if match and re.match(r",\d", match[2]):
-        raise _Wrong(
+        raise ValidationError(
             f"“{text[:40]}” has a comma: write a point before decimals, and nothing between thousands."
         )
     if match is None:
-        raise _Wrong(
-            f"“{str(value)[:40]}” is not a limit: give a number in {unit}"
+        raise ValidationError(
+            f"“{value[:40]}” is not a limit: give a number in {unit}"
             f"{', such as 180, “180 s” or “3 min”' if unit == 's' else ''}."
         )
-    number, symbol = _finite(float(match[1])), match[2]
+    number, symbol = finite(float(match[1])), match[2]
     if symbol in ("", unit):
         return number
     if unit in UNITS and UNITS[unit].dimension == "time" and number >= 0:
-        try:
-            return _finite(convert(float(DurationField().to_python(text)), "s", unit))
-        except ValidationError:
-            pass
+        with suppress(ValidationError):
+            return finite(convert(float(DurationField().to_python(text)), "s", unit))
     symbol = {"us": "µs", "μs": "µs"}.get(symbol, symbol)
     try:
-        return _finite(convert(number, symbol, unit))
+        return finite(convert(number, symbol, unit))
     except UnknownUnit:
-        raise _Wrong(
+        raise ValidationError(
             f"“{text[:40]}” is in {symbol[:20]}, and {metric.name} in {unit}: give the limit in {unit}"
             f"{_others(unit)}."
         ) from None
-
-
-def _finite(value: float) -> float:
-    """Return a number as a float. Raise _Wrong for infinity and what is too large for one."""
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise _Wrong("The number is too large, or none; give an ordinary one.")
-    return number
 
 
 def _others(unit: str) -> str:
@@ -294,53 +334,6 @@ def _unfit(
                 f"there, and no run can show that {metric.name} stays within {written(limit)}. Lower "
                 f"the limit, or raise {name}."
             )
-
-
-def _part(
-    values: Json,
-    name: str,
-    read: Any,
-    wrong: dict[str, list[str]],
-) -> float | None:
-    value = values.get(name)
-    if value in (None, ""):
-        return None
-    try:
-        return float(read(value))
-    except _Wrong as problem:
-        wrong[f"{PATH}.{name}"] = [str(problem)]
-        return None
-
-
-def _number(value: Any, unit: str = "") -> float:
-    if isinstance(value, str):
-        text = value.strip().removesuffix(unit).strip() if unit else value.strip()
-        match = NUMBER.fullmatch(text)
-        if match is not None and not match[2]:
-            value = float(match[1])
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Wrong(f"“{str(value)[:40]}” is not a number{' of percent' if unit else ''}.")
-    return _finite(value)
-
-
-def _percentage(value: Any) -> float:
-    percentage = _number(value, "%")
-    if not LEAST_FAILED <= percentage <= MOST_FAILED:
-        raise _Wrong(
-            f"{plain_percent(percentage)} is out of range; give {plain(LEAST_FAILED)} to "
-            f"{plain(MOST_FAILED)}: the percentage of the work that may fail."
-        )
-    return percentage
-
-
-def _ratio(value: Any) -> float:
-    ratio = _number(value)
-    if not 1 < ratio <= LARGEST_RESOLUTION:
-        raise _Wrong(
-            f"{plain(ratio)} is out of range; give a number above 1, at most {plain(LARGEST_RESOLUTION)}: the "
-            "largest ratio of the ends of the interval at which a capacity is stated."
-        )
-    return ratio
 
 
 def _bound(condition: Condition, unit: str) -> str:

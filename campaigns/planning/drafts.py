@@ -1,6 +1,6 @@
 """Store, change, clone and delete drafts."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject
+from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject, Parameters
 from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
@@ -28,7 +28,8 @@ from campaigns.models import (
     Team,
 )
 from campaigns.planning import design, search
-from campaigns.planning.checking import Definition
+from campaigns.planning.checking import CheckedDefinition
+from campaigns.planning.configurations import as_levels
 from campaigns.planning.plan import cells_of
 from campaigns.planning.roles import stated_roles
 
@@ -39,7 +40,7 @@ class NotADraft(NotPossible):
 
 @transaction.atomic
 def create(
-    definition: Definition,
+    definition: CheckedDefinition,
     author: User | None,
     clone_of: Campaign | None = None,
     *,
@@ -78,7 +79,7 @@ def _record_beginning(campaign: Campaign, clone_of: Campaign | None) -> None:
 
 
 @transaction.atomic
-def change(campaign: Campaign, definition: Definition, seen: Seen = None) -> Campaign:
+def change(campaign: Campaign, definition: CheckedDefinition, seen: Seen = None) -> Campaign:
     """Replace a draft's definition, and delete its try-out runs. Raise NotADraft, Changed.
 
     seen: the revision that was changed, of `revised`.
@@ -153,12 +154,15 @@ def as_data(campaign: Campaign) -> CleanedData:
         "target": campaign.target_id,
         **_several(several),
         "parameters": campaign.parameters,
-        "factors": {
-            factor.name: [level.value for level in factor.levels.all()]
-            for factor in factors
-            if not campaign.search or factor.name != campaign.search["load"]
-            if factor.role != Factor.Role.TARGET or campaign.target_id is None
-        },
+        "factors": as_levels(
+            {
+                factor.name: [level.value for level in factor.levels.all()]
+                for factor in factors
+                if not campaign.search or factor.name != campaign.search["load"]
+                if factor.role != Factor.Role.TARGET or campaign.target_id is None
+            },
+            campaign.configurations,
+        ),
         **({"search": search.shown(campaign.search)} if campaign.search else {}),
         "excluded": campaign.excluded,
         "primary_metric": campaign.primary_metric,
@@ -188,15 +192,25 @@ def with_changes(campaign: Campaign, changes: FieldValues) -> CleanedData:
     data = {**as_data(campaign), **changes}
     if "targets" in changes or "target" in changes:  # either names all of them
         data |= {"target": None, "targets": None, **changes}
-    data["parameters"] = {**campaign.parameters, **changes.get("parameters", {})}
     if data["order"] != campaign.order:
         data |= {"paired_factor": "", "baseline": "", **changes}
-    for name in data["factors"]:
-        data["parameters"].pop(name, None)
+    return with_parameters(data, campaign.parameters, changes)
+
+
+def with_parameters(data: CleanedData, parameters: Parameters, changes: FieldValues) -> CleanedData:
+    """Return a definition whose parameters are replaced one by one, without those that are factors now, and their roles.
+
+    data: with the changes. What has another shape stays: it is refused when it is read.
+    """
+    sent, factors = changes.get("parameters"), data.get("factors") or {}
+    if sent in (None, "", [], ()):
+        sent = {}
+    if not isinstance(sent, Mapping) or not isinstance(factors, Mapping):
+        return data
+    merged = {**parameters, **sent}
+    data["parameters"] = {name: value for name, value in merged.items() if name not in factors}
     if "roles" not in changes and "roles" in data:
-        data["roles"] = {
-            name: role for name, role in data["roles"].items() if name in data["factors"]
-        }
+        data["roles"] = {name: role for name, role in data["roles"].items() if name in factors}
     return data
 
 
@@ -233,11 +247,11 @@ def _varies_settings(campaign: Campaign, factors: Sequence[Factor]) -> bool:
     """Return whether a factor is one that a target's setting may mark as hard to change."""
     if campaign.target_id is None:
         return False
-    names = [factor.name for factor in factors]
+    names = [*(factor.name for factor in factors), *campaign.configured]
     return Setting.objects.filter(target=campaign.target_id, name__in=names).exists()
 
 
-def _make_cells(campaign: Campaign, definition: Definition) -> None:
+def _make_cells(campaign: Campaign, definition: CheckedDefinition) -> None:
     known: dict[tuple[str, str], Level] = {}
     target = definition.campaign.target
     several = definition.targets if len(definition.targets) > 1 else ()

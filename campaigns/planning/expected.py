@@ -9,9 +9,9 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Aggregate, DurationField, F, OuterRef, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, Greatest, Lag
 
-from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.models import Attempt, Campaign, Run, Target, on_address, runs_at
+from campaigns.planning.configurations import run_values
 
 LATEST, NEWEST = 50, 20
 """So many runs, of so many campaigns, tell what is usual."""
@@ -80,7 +80,7 @@ def expected_seconds(run: Run) -> float:
     campaign = run.campaign
     try:
         guess = driver_of(campaign.kind).estimate_seconds(
-            {**campaign.parameters, **driver_levels(run.cell.levels_by_factor)}
+            run_values(campaign, run.cell.levels_by_factor)
         )
     except UnknownKind:
         guess = UNKNOWN_SECONDS

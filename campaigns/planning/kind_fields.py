@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
+from types import MappingProxyType
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,11 +10,18 @@ from django.db.models import QuerySet
 
 from campaigns.kinds.base import Driver
 from campaigns.kinds.base.values import BLIND_LABEL, BLIND_LEVELS, TARGET
-from campaigns.kit.forms import CONTROL, is_list_of_texts, many_for_one, messages_of, plain
+from campaigns.kit.forms import CONTROL, many_for_one, messages_of, plain
 from campaigns.kit.mappings import CleanedData, FieldValues, Parameters
 from campaigns.kit.numbers import ascending, is_number
 from campaigns.kit.suggesting import MOST_LETTERS
 from campaigns.models import Campaign, Target, TargetStep
+from campaigns.planning.configurations import (
+    CONFIGURATION,
+    ONLY_HERE,
+    Configurations,
+    check_elsewhere,
+)
+from campaigns.planning.definition import MOST_FACTORS, MOST_TARGETS, Definition
 from campaigns.planning.levels import check_lengths, read_levels, same_level
 from campaigns.planning.plan import number_of_cells
 from campaigns.targets.variables import Variables, cleaned, variables_of
@@ -21,13 +29,11 @@ from campaigns.targets.variables import Variables, cleaned, variables_of
 MOST_CELLS = 500
 MOST_MESSAGES = 20
 """Messages about names that are not known."""
-MOST_FACTORS = 6
-MOST_TARGETS = 6
 INTERLEAVE = "Leave two levels, or choose the order “interleaved”, which takes any number."
 
 
 def read_targets(
-    data: FieldValues,
+    sent: Definition,
     driver: Driver,
     errors: dict[str, list[str]],
     targets: QuerySet[Target] | None = None,
@@ -38,25 +44,23 @@ def read_targets(
     choose from; by default all.
     """
     known = Target.objects.all() if targets is None else targets
-    several = data.get("targets")
-    if several in (None, "", [], ()):
-        value = data.get("target")
-        if value in (None, ""):
-            if driver.executable:
-                errors["target"] = ["Choose the server to measure."]
-            return ()
-        only = _read_target(value, "target", driver, errors, known)
-        return () if only is None else (only,)
-    if not isinstance(several, list | tuple):
-        errors["targets"] = ["Give a list of targets, by number or name: [3, 7]."]
+    several = sent.targets
+    if "targets" in errors:
         return ()
+    if not several:
+        if sent.target in (None, ""):
+            if driver.executable:
+                errors.setdefault("target", ["Choose the server to measure."])
+            return ()
+        only = _read_target(sent.target, "target", driver, errors, known)
+        return () if only is None else (only,)
     if len(several) > MOST_TARGETS:
         errors["targets"] = [f"{len(several)} targets; compare at most {MOST_TARGETS} at once."]
         return ()
     rows = [_read_target(value, "targets", driver, errors, known) for value in several]
     result = tuple(row for row in rows if row is not None)
     if "targets" not in errors:
-        _check_together(result, data.get("target"), errors)
+        _check_together(result, sent.target, errors)
     return result
 
 
@@ -127,7 +131,7 @@ def _targets_in_use(values: Any, targets: QuerySet[Target]) -> list[Target]:
 
 
 def read_factors(
-    data: FieldValues,
+    sent: Definition,
     variables: Variables,
     errors: dict[str, list[str]],
     targets: Sequence[Target] = (),
@@ -136,10 +140,7 @@ def read_factors(
 
     Several targets are a factor that comes first: its levels are their names.
     """
-    value = data.get("factors") or {}
-    if not isinstance(value, Mapping):
-        errors["factors"] = ["Give the levels of each factor: {“concurrency”: [5, 10]}."]
-        return {}
+    value = sent.factors
     if len(value) > MOST_FACTORS:
         errors["factors"] = [f"{len(value)} factors; vary at most {MOST_FACTORS}."]
         return {}
@@ -150,18 +151,25 @@ def read_factors(
         path = f"factors.{name}"
         if name == BLIND_LABEL or (name in checked and levels in ([*checked[name]], checked[name])):
             continue
+        if name == CONFIGURATION and isinstance(levels, Mapping):
+            checked[name] = tuple(levels)
+            continue
         if name == TARGET:
             errors[path] = [
                 f"Name the servers to compare as “targets”, 2 to {MOST_TARGETS}; then “target” is a "
                 "factor by itself."
             ]
             continue
+        if name == CONFIGURATION and name not in variables.factors:
+            continue  # `configurations` has said it
         if name not in variables.factors:
             errors[path] = [
                 f"“{str(name)[:MOST_LETTERS]}” cannot vary; those that can are {', '.join(variables.factors)}."
             ]
-        elif not isinstance(levels, list | tuple) or not levels:
-            errors[path] = ["Give at least one level."]
+        elif isinstance(levels, Mapping):
+            errors[path] = [ONLY_HERE]
+        elif not levels:
+            errors.setdefault(path, ["Give at least one level."])
         elif len(levels) > MOST_CELLS:
             errors[path] = [f"{len(levels)} levels; give at most {MOST_CELLS}."]
         else:
@@ -171,7 +179,7 @@ def read_factors(
             checked[name] = tuple(ascending(read, unlimited)) if ordered else read
             if None in checked[name] or "" in checked[name]:
                 errors.setdefault(path, []).append("An empty level says nothing; give a value.")
-    checked |= _blind(data, value, errors)
+    checked |= _blind(sent, errors)
     if number_of_cells(checked) > MOST_CELLS:
         errors["factors"] = [
             f"These levels make {number_of_cells(checked):,} cells; at most {MOST_CELLS} are "
@@ -181,18 +189,16 @@ def read_factors(
     return checked
 
 
-def _blind(
-    data: FieldValues, values: FieldValues, errors: dict[str, list[str]]
-) -> dict[str, tuple[Any, ...]]:
+def _blind(sent: Definition, errors: dict[str, list[str]]) -> dict[str, tuple[Any, ...]]:
     """Return the two labels of an A/A campaign, named by its factors or by the paired factor."""
-    levels = values.get(BLIND_LABEL, BLIND_LEVELS)
-    if BLIND_LABEL in (paired := data.get("paired_factor"), *values):
-        if data.get("order") != Campaign.Order.PAIRED or paired != BLIND_LABEL:
+    levels = sent.factors.get(BLIND_LABEL, BLIND_LEVELS)
+    if BLIND_LABEL in (sent.paired_factor, *sent.factors):
+        if sent.order != Campaign.Order.PAIRED or sent.paired_factor != BLIND_LABEL:
             errors[f"factors.{BLIND_LABEL}"] = [
                 "A blind label compares one setting with itself: choose the order “paired”, and "
                 f"“{BLIND_LABEL}” as the paired factor."
             ]
-        elif not isinstance(levels, list | tuple) or tuple(levels) != BLIND_LEVELS:
+        elif isinstance(levels, Mapping) or tuple(levels or ()) != BLIND_LEVELS:
             errors[f"factors.{BLIND_LABEL}"] = [f"Its levels are {' and '.join(BLIND_LEVELS)}."]
         else:
             return {BLIND_LABEL: BLIND_LEVELS}
@@ -200,7 +206,7 @@ def _blind(
 
 
 def read_parameters(
-    data: FieldValues,
+    sent: Definition,
     driver: Driver,
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
@@ -210,10 +216,9 @@ def read_parameters(
 
     A setting of the target is among them only where the input has a value: else it stays as it is.
     """
-    provided = data.get("parameters") or {}
-    if not isinstance(provided, Mapping):
-        errors["parameters"] = ["Give the parameters by name: {“concurrency”: 10}."]
+    if "parameters" in errors:
         return {}
+    provided = sent.parameters
     known = driver.parameters.base_fields
     unknown = (str(name)[:MOST_LETTERS] for name in provided if name not in variables.fields)
     for name in islice(unknown, MOST_MESSAGES):
@@ -225,8 +230,7 @@ def read_parameters(
     first = {name: levels[0] for name, levels in factors.items() if levels}
     form = driver.parameters(values | first)
     form.is_valid()
-    requested = data.get("factors")
-    fixed = [name for name in known if not (isinstance(requested, Mapping) and name in requested)]
+    fixed = [name for name in known if name not in sent.factors]
     for name, messages in messages_of(form).items():
         if name in fixed:
             errors[f"parameters.{name}"] = messages
@@ -237,17 +241,15 @@ def read_parameters(
             fixed_values[name] = plain(form.cleaned_data.get(name))
         except ValidationError as error:
             errors[f"parameters.{name}"] = error.messages
-    return fixed_values | _settings(provided, requested, variables, errors)
+    return fixed_values | _settings(sent, variables, errors)
 
 
-def _settings(
-    values: FieldValues, factors: Any, variables: Variables, errors: dict[str, list[str]]
-) -> CleanedData:
+def _settings(sent: Definition, variables: Variables, errors: dict[str, list[str]]) -> CleanedData:
     """Return the fixed values of the target's settings; an empty one leaves the setting as it is."""
     result = {}
     for name, setting in variables.settings.items():
-        value = values.get(name)
-        if value in (None, "") or (isinstance(factors, Mapping) and name in factors):
+        value = sent.parameters.get(name)
+        if value in (None, "") or name in sent.factors:
             continue
         if isinstance(value, list | dict):
             errors[f"parameters.{name}"] = ["Give one value, not a list or an object."]
@@ -260,22 +262,23 @@ def _settings(
 
 
 def read_hard(
-    data: FieldValues,
-    order: str,
+    sent: Definition,
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
     targets: Sequence[Target] = (),
 ) -> tuple[str, ...]:
     """Return the factors that are hard to change: those of the input, else those that the settings mark."""
-    value = data.get("hard_to_change")
+    value, order = sent.hard_to_change, sent.order
     in_blocks = order in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
-    if value is None:
-        hard = variables.hard | ({TARGET} if is_dear(data, variables, factors, targets) else set())
+    if value is None or "hard_to_change" in errors:
+        dear = is_dear(sent.parameters, variables, factors, targets)
+        hard = variables.hard | ({TARGET} if dear else set())
+        named = sent.factors.get(CONFIGURATION)
+        sets = named.values() if isinstance(named, Mapping) else ()
+        chosen = {name for values in sets if isinstance(values, Mapping) for name in values}
+        hard |= {CONFIGURATION} if chosen & variables.hard else set()
         return tuple(name for name in factors if in_blocks and name in hard)
-    if not is_list_of_texts(value):
-        errors["hard_to_change"] = ["Give a list of factors, such as [“puma_workers”]."]
-        return ()
     if unknown := [name for name in value if name not in factors and not _is_wrong(name, errors)]:
         errors["hard_to_change"] = [f"“{unknown[0][:60]}” does not vary; name factors alone."]
     elif value and not in_blocks:
@@ -290,7 +293,7 @@ def read_hard(
 # What a run leaves in a server (settings, warm caches, what a reset brings up) lasts until its next run. Where
 # nothing else varies, each visit is one run, and it makes no difference.
 def is_dear(
-    data: FieldValues,
+    parameters: FieldValues,
     variables: Variables,
     factors: Mapping[str, tuple[Any, ...]],
     targets: Sequence[Target],
@@ -298,8 +301,7 @@ def is_dear(
     """Return whether the runs of a target stay together within a block: it is reset, or settings of it are set."""
     if TARGET not in factors or len(factors) == 1:
         return False
-    provided = data.get("parameters")
-    fixed = {name for name, value in (provided or {}).items() if value not in (None, "")}
+    fixed = {name for name, value in parameters.items() if value not in (None, "")}
     steps = TargetStep.objects.filter(target__in=targets, purpose=TargetStep.Purpose.RESET)
     return bool((fixed | factors.keys()) & variables.settings.keys()) or steps.exists()
 
@@ -310,15 +312,19 @@ def check_settings(
     parameters: Parameters,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
+    configurations: Configurations = MappingProxyType({}),
 ) -> None:
     """Add errors for settings that another target than the first lacks, or whose values it does not take."""
     for target in targets[1:]:
         variables = variables_of(driver, target)
+        check_elsewhere(configurations, target, variables, errors)
         for path, name, values in (
             *(("factors", name, levels) for name, levels in factors.items() if name != TARGET),
             *(("parameters", name, (value,)) for name, value in parameters.items()),
         ):
             if name in driver.parameters.base_fields or name == BLIND_LABEL:
+                continue
+            if name == CONFIGURATION and configurations:
                 continue
             messages: dict[str, list[str]] = {}
             if name not in variables.fields:
@@ -349,17 +355,14 @@ def note_misfits(
 
 
 def read_excluded(
-    data: FieldValues,
+    sent: Definition,
     driver: Driver,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
 ) -> tuple[CleanedData, ...]:
     """Return the combinations of levels that are not measured."""
-    value = data.get("excluded") or []
-    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
-        errors["excluded"] = [
-            "Give combinations such as {“engine”: “futures”, “concurrency”: 100}."
-        ]
+    value = sent.excluded
+    if "excluded" in errors:
         return ()
     if len(value) > MOST_CELLS:
         errors["excluded"] = [f"{len(value)} combinations; exclude at most {MOST_CELLS}."]
@@ -391,7 +394,7 @@ def read_excluded(
 
 
 def read_paired(
-    clean: FieldValues,
+    sent: Definition,
     driver: Driver,
     factors: Mapping[str, tuple[Any, ...]],
     errors: dict[str, list[str]],
@@ -400,10 +403,10 @@ def read_paired(
 
     Add no error where a factor has one already: its levels are unknown then.
     """
-    order = clean.get("order")
+    order = sent.order
     if order != Campaign.Order.PAIRED:
         for field in ("paired_factor", "baseline") if order else ():
-            if clean.get(field):
+            if getattr(sent, field):
                 errors[field] = [
                     f"Only the order “paired” knows it; this one is “{order}”. Leave it out, or "
                     "choose that order."
@@ -411,7 +414,7 @@ def read_paired(
         return "", None
     if any(path.startswith("factors") for path in errors):
         return "", None
-    name = clean.get("paired_factor") or ""
+    name = sent.paired_factor
     two = [factor for factor, levels in factors.items() if len(levels) == 2]
     if not name and len(two) == 1:
         name = two[0]
@@ -427,7 +430,7 @@ def read_paired(
             f"“{name}” has {len(levels)} levels; a paired factor has exactly two. {INTERLEAVE}"
         ]
         return name, None
-    baseline = clean.get("baseline") or levels[0]
+    baseline = sent.baseline or levels[0]
     same = same_level(driver.parameters.base_fields.get(name), baseline, levels)
     if not same:
         errors["baseline"] = [f"“{baseline}” is not one of {levels[0]} and {levels[1]}."]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
+from django import forms
+
 from campaigns.kinds.base import Driver, DriverError
 from campaigns.kinds.base import Target as TargetView
 from campaigns.kinds.base.values import driver_levels
@@ -20,8 +22,10 @@ from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell, Run, Target
 from campaigns.planning import drafts
 from campaigns.planning.carried import why_permission
-from campaigns.planning.checking import Definition, check
+from campaigns.planning.checking import CheckedDefinition, check
+from campaigns.planning.configurations import expanded, run_values
 from campaigns.planning.fitness.requiring import missing_of
+from campaigns.planning.levels import read_levels
 from campaigns.planning.limits import excess_at
 from campaigns.planning.plan import possible_cells
 from campaigns.planning.pools import measuring_pools
@@ -94,13 +98,12 @@ class Planned:
         """Yield the levels of each cell of a target, as its driver gets them."""
         for place, levels in self.cells:
             if place.pk == target.pk:
-                yield driver_levels(levels)
+                yield expanded(self.campaign, driver_levels(levels))
 
     def executed_at(self, target: Target) -> str:
         """Return what a target executes that the author wrote, such as SQL; empty where that is nothing."""
-        parameters = self.campaign.parameters
         words = (
-            self.driver.executes({**parameters, **driver_levels(levels)})
+            self.driver.executes(run_values(self.campaign, levels))
             for place, levels in self.chosen
             if place.pk == target.pk
         )
@@ -132,6 +135,18 @@ def _program(planned: Planned) -> Checks:
     """Whether a program may run."""
     if why := why_not_run(planned.campaign.kind):
         yield LaunchCheck("program", "", Outcome.FAILED, why)
+
+
+def _choices(planned: Planned) -> Checks:
+    """Whether the choices of its kind still have every value: perfdash may have lost one since it was stored, such as an engine."""
+    parameters, errors = planned.campaign.parameters, dict[str, list[str]]()
+    for name, field in planned.driver.parameters.base_fields.items():
+        if isinstance(field, forms.ChoiceField):
+            each = ({**parameters, **levels}.get(name) for _, levels in planned.chosen)
+            read_levels(field, [value for value in dict.fromkeys(each) if value], name, errors)
+    clone = "" if planned.campaign.state == Campaign.State.DRAFT else " Clone the campaign."
+    for text in (text for texts in errors.values() for text in texts):
+        yield LaunchCheck("choices", "", Outcome.FAILED, f"{text}{clone}")
 
 
 def _apart(planned: Planned) -> Checks:
@@ -344,7 +359,7 @@ def _first_lack(planned: Planned, target: Target, seen: TargetView) -> str:
 
 
 ALWAYS = (
-    *(_program, _in_use, _apart, _address, _limits, _needs, _feeds),
+    *(_program, _choices, _in_use, _apart, _address, _limits, _needs, _feeds),
     *(_rights, _overload, _watched_search),
 )
 """Before each step that loads a target."""
@@ -379,7 +394,7 @@ def launch_checks(
     return [*known_checks(campaign), *asked]
 
 
-def checks_in(definition: Definition) -> list[LaunchCheck]:
+def checks_in(definition: CheckedDefinition) -> list[LaunchCheck]:
     """Return the checks of a definition that may not be stored, by what is known."""
     planned = planned_in(definition)
     return [] if planned is None else _made(planned, launch=True)
@@ -457,7 +472,7 @@ def planned_by(campaign: Campaign, cells: Sequence[Cell] | None = None) -> Plann
     return _planned(campaign, cells)[1]
 
 
-def planned_in(definition: Definition) -> Planned | None:
+def planned_in(definition: CheckedDefinition) -> Planned | None:
     """Return what a definition would do; None where nothing is executed."""
     campaign, design = definition.campaign, definition.design
     if campaign.target is None:

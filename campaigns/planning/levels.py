@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kit.forms import plain, takes
+from campaigns.kit.structs import ONE_VALUE
 
 MOST_BYTES = 2000
 """The longest text of the levels of a cell: PostgreSQL indexes at most 2,704 bytes with the rest."""
@@ -21,7 +22,10 @@ def read_levels(
         try:
             value = _cleaned(field, level)
         except ValidationError as error:
-            errors.setdefault(path, []).append(f"“{str(level)[:60]}”: {' '.join(error.messages)}")
+            begin, message = f"“{str(level)[:60]}”", " ".join(error.messages)
+            errors.setdefault(path, []).append(
+                message if message.startswith(begin) else f"{begin}: {message}"
+            )
             continue
         if value in values:
             errors.setdefault(path, []).append(f"“{value}” is there twice.")
@@ -45,8 +49,9 @@ def same_level(field: forms.Field | None, values: Any, levels: Sequence[Any]) ->
 
 def _cleaned(field: forms.Field, values: Any) -> Any:
     """Clean one value by the field of the parameter. Raise ValidationError."""
-    is_other = isinstance(values, dict | list) and not takes(field, values)
-    return plain(field.clean("" if is_other else values))
+    if isinstance(values, dict | list | tuple) and not takes(field, values):
+        raise ValidationError(ONE_VALUE)
+    return plain(field.clean(values))
 
 
 def check_lengths(factors: Mapping[str, tuple[Any, ...]], errors: dict[str, list[str]]) -> None:

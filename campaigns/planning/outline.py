@@ -1,10 +1,11 @@
 """The outline of a campaign: its factors, and how its kind describes its runs."""
 
-from django.forms.utils import pretty_name
+from collections.abc import Iterable
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.charts.labels import FactorOutline
-from campaigns.models import Campaign
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET
+from campaigns.kit.charts.labels import FactorOutline, as_asked, called, inside, words_of
+from campaigns.models import Campaign, Setting
 from campaigns.planning.metrics import driver_if_known
 from campaigns.planning.roles import Role, is_asked, role_in
 
@@ -12,16 +13,18 @@ from campaigns.planning.roles import Role, is_asked, role_in
 def factors_of(campaign: Campaign) -> tuple[FactorOutline, ...]:
     """Return the factors of a campaign, in their order."""
     driver = driver_if_known(campaign.kind)
+    factors = list(campaign.factors.prefetch_related("levels"))
+    labels = labels_of(campaign, driver, [factor.name for factor in factors])
     return tuple(
         FactorOutline(
             name=factor.name,
-            label=_label(driver, factor.name),
+            label=labels[factor.name],
             levels=tuple(level.value for level in factor.levels.all()),
             load=(factor.role or role_in(driver, factor.name)) == Role.LOAD
             or is_asked(driver, factor),
             unlimited=factor.unlimited,
         )
-        for factor in campaign.factors.prefetch_related("levels")
+        for factor in factors
     )
 
 
@@ -37,6 +40,37 @@ def rate_of(campaign: Campaign) -> tuple[str, str]:
     return driver.rate if driver else Driver.rate
 
 
-def _label(driver: Driver | None, name: str) -> str:
-    field = driver.parameters.base_fields.get(name) if driver else None
-    return str(field.label) if field is not None and field.label else pretty_name(name)
+def labels_of(campaign: Campaign, driver: Driver | None, names: Iterable[str]) -> dict[str, str]:
+    """Return how people call parameters of a kind and settings of the targets; what nobody has labelled is its name in words.
+
+    A load is called as the question calls it.
+    """
+    wanted = list(names)
+    own = driver.parameters.base_fields if driver else {}
+    result = {
+        name: driver.label_of(name) if driver and name in own else called(name) for name in wanted
+    }
+    for name in driver.load if driver else ():
+        if name in result:
+            result[name] = as_asked(result[name], campaign.question)
+    others = [name for name in wanted if name not in own and name not in (BLIND_LABEL, TARGET)]
+    if others and not campaign.source:
+        rows = Setting.objects.filter(target__in=campaign.targets, name__in=others)
+        result |= {row.name: row.label for row in rows.exclude(label="")}
+    return result
+
+
+def nouns_of(campaign: Campaign) -> dict[str, str]:
+    """Return what sentences call a factor that has another name for people than in code: a load as it is asked for, a labelled setting."""
+    driver = driver_if_known(campaign.kind)
+    if driver is None or not driver.executable:
+        return {}
+    names = [factor.name for factor in campaign.factors.all()]
+    own = driver.parameters.base_fields
+    result: dict[str, str] = {}
+    for name, label in labels_of(campaign, driver, names).items():
+        noun = inside(label)
+        is_called = name not in own or noun != inside(driver.label_of(name))
+        if is_called and noun not in (words_of(name), *names, *result.values()):
+            result[name] = noun
+    return result

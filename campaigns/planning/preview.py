@@ -7,14 +7,15 @@ from itertools import pairwise
 from typing import Any
 
 from campaigns.kinds.base import Driver
-from campaigns.kinds.base.values import BLIND_LABEL, TARGET, driver_levels
+from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kinds.registry import driver_of
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import counted, grouped, number, plain_percent, without_sign
 from campaigns.kit.units import written
 from campaigns.models import Campaign
 from campaigns.planning.carried import LEAST, Asked, asked_of
-from campaigns.planning.checking import Definition, in_time
+from campaigns.planning.checking import CheckedDefinition, in_time
+from campaigns.planning.configurations import run_values
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
 from campaigns.planning.expected import usual_run
@@ -114,7 +115,7 @@ class Preview:
         return sum(block.number > 0 for block in self.plan.blocks)
 
 
-def preview(definition: Definition) -> Preview:
+def preview(definition: CheckedDefinition) -> Preview:
     """Plan a definition and estimate its time, from earlier runs of the kind on the target."""
     plan = plan_runs(definition.design)
     earlier = usual_run(definition.campaign.kind, definition.campaign.target)
@@ -123,7 +124,7 @@ def preview(definition: Definition) -> Preview:
         seconds = earlier.seconds * len(plan.runs)
     else:
         guesses = [
-            driver.estimate_seconds({**definition.campaign.parameters, **driver_levels(cell)})
+            driver.estimate_seconds(run_values(definition.campaign, cell))
             for cell in in_time(plan.cells)
         ]
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
@@ -143,7 +144,7 @@ def preview(definition: Definition) -> Preview:
     )
 
 
-def _asked(definition: Definition, plan: Plan, driver: Driver) -> list[Asked]:
+def _asked(definition: CheckedDefinition, plan: Plan, driver: Driver) -> list[Asked]:
     """Return what is asked of each target, by load, with the most that it has carried."""
     campaign = definition.campaign
     cells = [
@@ -154,7 +155,7 @@ def _asked(definition: Definition, plan: Plan, driver: Driver) -> list[Asked]:
 
 
 def _remarks(
-    definition: Definition,
+    definition: CheckedDefinition,
     plan: Plan,
     driver: Driver,
     seconds: float,
@@ -179,7 +180,10 @@ def _remarks(
     others = [name for name in driver.work if name in definition.factors and name not in loads]
     if others:
         remarks.append(
-            ("info", f"Cells of another {others[0]} do other work and are not compared.")
+            (
+                "info",
+                f"Cells of another {definition.words(others[0])} do other work and are not compared.",
+            )
         )
     if len(definition.targets) > 1:
         remarks += _remarks_on_targets(definition)
@@ -195,13 +199,15 @@ def _remarks(
     return remarks
 
 
-def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
+def _remarks_on_load(definition: CheckedDefinition, loads: Sequence[str]) -> Remarks:
     """Return what follows from factors that are load."""
     if not loads:
         return []
-    first, *more = loads
+    first, *more = map(definition.words, loads)
     settings = [
-        name for name, levels in definition.factors.items() if name not in loads and len(levels) > 1
+        definition.words(name)
+        for name, levels in definition.factors.items()
+        if name not in loads and len(levels) > 1
     ]
     compared = (
         f"{', '.join(settings)} {'is' if len(settings) == 1 else 'are'} compared at each load. "
@@ -209,11 +215,11 @@ def _remarks_on_load(definition: Definition, loads: Sequence[str]) -> Remarks:
     remarks: Remarks = [
         (
             "info",
-            f"{', '.join(loads)} {'is' if len(loads) == 1 else 'are'} load: its levels are never ranked or "
+            f"{', '.join([first, *more])} {'is' if not more else 'are'} load: its levels are never ranked or "
             f"judged against each other. {compared if settings else ''}The answer is what is carried.",
         )
     ]
-    if said := grid_text(first, definition.factors[first]):
+    if said := grid_text(first, definition.factors[loads[0]]):
         remarks.append(("info", said))
     if more:
         remarks.append(
@@ -254,7 +260,7 @@ def _number_of(level: Any) -> float:
 
 
 def _remarks_on_criterion(
-    definition: Definition, plan: Plan, driver: Driver, loads: Sequence[str]
+    definition: CheckedDefinition, plan: Plan, driver: Driver, loads: Sequence[str]
 ) -> Remarks:
     """Return what is to be kept, and whether the plan has enough work to show it."""
     campaign = definition.campaign
@@ -301,13 +307,11 @@ def _remarks_on_criterion(
                 "“interleaved” for a capacity.",
             )
         )
-    units = [
-        driver.units({**campaign.parameters, **driver_levels(cell)}) for cell in in_time(plan.cells)
-    ]
+    units = [driver.units(run_values(campaign, cell)) for cell in in_time(plan.cells)]
     known = sorted({each * blocks for each in units if each is not None})
     shown = (
-        f"To show that at most {plain_percent(failed)} fail takes {number(needed)} units of work in a cell "
-        f"({driver.sample}s) with no failure, over {blocks} repetitions"
+        f"It takes {number(needed)} {driver.sample}s per cell without a failure, over {blocks} repetitions, to show that at "
+        f"most {plain_percent(failed)} fail"
     )
     if len(known) < 1 or None in units:
         remarks.append(("info", f"{shown}."))
@@ -326,7 +330,7 @@ def _remarks_on_criterion(
     return remarks
 
 
-def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
+def _remark_on_search(definition: CheckedDefinition) -> list[tuple[str, str]]:
     """Return how far a search may go before anything runs, and whether the target allows it."""
     campaign = definition.campaign
     search, target = search_of(campaign.search), campaign.target
@@ -352,7 +356,7 @@ def _remark_on_search(definition: Definition) -> list[tuple[str, str]]:
     return remarks
 
 
-def _remarks_on_what_was_carried(definition: Definition, asked: Sequence[Asked]) -> Remarks:
+def _remarks_on_what_was_carried(definition: CheckedDefinition, asked: Sequence[Asked]) -> Remarks:
     """Return the most that each target has carried, and which levels are above it: they may overload the target."""
     remarks: Remarks = []
     for each in asked:
@@ -381,7 +385,7 @@ def _remark_on_more_than_carried(asked: Asked) -> tuple[str, str]:
     return ("warn", f"{asked.text}; {asked.above_text} {be} above that and may overload it.")
 
 
-def _remarks_on_targets(definition: Definition) -> Iterator[tuple[str, str]]:
+def _remarks_on_targets(definition: CheckedDefinition) -> Iterator[tuple[str, str]]:
     """Yield what several targets mean for order and conclusions, and which of them share a machine."""
     names = ", ".join(target.name for target in definition.targets)
     together = TARGET in definition.hard_to_change
@@ -418,7 +422,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]:
+def _remark_on_hard(definition: CheckedDefinition, plan: Plan) -> list[tuple[str, str]]:
     """Return how a factor that is hard to change affects the order, and its conclusions."""
     hard = [name for name in definition.hard_to_change if len(definition.factors[name]) > 1]
     if not hard or definition.campaign.order not in (
@@ -426,7 +430,7 @@ def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]
         Campaign.Order.PAIRED,
     ):
         return []
-    named = " and ".join(hard)
+    named = " and ".join(map(definition.words, hard))
     plots = whole_plots(plan.cells, hard)
     if len(plots) == len(plan.cells) or definition.campaign.order == Campaign.Order.PAIRED:
         return [("info", f"Hard to change: {named}. It changes as seldom as this order lets it.")]
@@ -440,7 +444,7 @@ def _remark_on_hard(definition: Definition, plan: Plan) -> list[tuple[str, str]]
     ]
 
 
-def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
+def _remark_on_order(definition: CheckedDefinition, plan: Plan) -> tuple[str, str]:
     if definition.campaign.paired_factor == BLIND_LABEL:
         return (
             "info",
@@ -452,7 +456,7 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
         Campaign.Order.INTERLEAVED: ("pass", "Interleaved: level and time are not confounded."),
         Campaign.Order.PAIRED: (
             "pass",
-            f"Pairs of {definition.campaign.paired_factor}, back to back; who begins alternates.",
+            f"Pairs of {definition.words(definition.campaign.paired_factor)}, back to back; who begins alternates.",
         ),
         Campaign.Order.BLOCKED: (
             "warn",
@@ -466,7 +470,7 @@ def _remark_on_order(definition: Definition, plan: Plan) -> tuple[str, str]:
     return texts[definition.campaign.order]
 
 
-def detection_of(definition: Definition, cells: int) -> Detection | None:
+def detection_of(definition: CheckedDefinition, cells: int) -> Detection | None:
     """Return the detectable effects by earlier campaigns of the kind on the target; None without any, or nothing to compare."""
     campaign, targets = definition.campaign, definition.targets
     only = [campaign.target] if campaign.target else []
@@ -493,7 +497,7 @@ def detection_of(definition: Definition, cells: int) -> Detection | None:
     )
 
 
-def sight_of(definition: Definition, cells: int) -> Sight | None:
+def sight_of(definition: CheckedDefinition, cells: int) -> Sight | None:
     """Return the text on what the design can detect; None where there is nothing to compare, and for A/A itself."""
     campaign = definition.campaign
     loads = load_among(driver_of(campaign.kind), definition.factors, definition.roles)

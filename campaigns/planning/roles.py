@@ -79,7 +79,7 @@ def read_roles(
         if name not in factors:
             if f"factors.{name}" not in errors:
                 errors[f"{PATH}.{str(name)[:60]}"] = [_does_not_vary(str(name), factors)]
-        elif role == role_in(driver, name):
+        elif f"{PATH}.{name}" in errors or role == role_in(driver, name):
             continue
         elif role == Role.LOAD and name in driver.may_be_load:
             stated[name] = str(role)
@@ -277,7 +277,7 @@ def means_load(name: str) -> bool:
 
 
 def asked_of(campaign: Campaign) -> tuple[str, ...]:
-    """Return the factors of an import or a submission whose name means load, and whose role nobody has stated.
+    """Return the factors of an import or a submission that are a guess, or whose name means load, and whose role nobody has stated.
 
     They are no load, so that nothing is said to be carried; and their levels are not ranked either.
     """
@@ -292,10 +292,17 @@ def roles_told(campaign: Campaign) -> dict[str, str]:
 
 
 def is_asked(driver: Driver | None, factor: Factor) -> bool:
-    """Return whether a factor came from outside without a role, and has a name that means load and levels that are numbers."""
-    if driver is None or driver.executable or factor.role or not means_load(factor.name):
+    """Return whether a factor came from outside without a role, and is a guess, or has a name that means load and levels that are numbers."""
+    if driver is None or driver.executable or factor.role:
         return False
+    if factor.guess or not means_load(factor.name):
+        return bool(factor.guess)
     return _counts([level.value for level in factor.levels.all()])
+
+
+def guesses_of(campaign: Campaign) -> dict[str, str]:
+    """Return why each factor is one that no declaration in an imported file names, by its name."""
+    return {factor.name: factor.guess for factor in campaign.factors.all() if factor.guess}
 
 
 def never_ranked(campaign: Campaign) -> tuple[str, ...]:

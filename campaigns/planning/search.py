@@ -4,18 +4,20 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated
 
 import msgspec
 from django import forms
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from campaigns.kinds.base import Driver
 from campaigns.kit.mappings import FieldValues, Json, JsonObject, Levels
-from campaigns.kit.numbers import grouped
+from campaigns.kit.numbers import grouped, plain
+from campaigns.kit.structs import leaf
 from campaigns.models import Campaign
 from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.criterion import criterion_of
+from campaigns.planning.leaves import Count, Name
 from campaigns.stats.capacity_search import Bounds
 from campaigns.targets.allowed import Allowed
 
@@ -23,6 +25,90 @@ FIRST, MOST_RUNS, FEWEST_RUNS, MOST_RUNS_EVER = 25.0, 20, 8, 100
 LARGEST = 1e9
 MOST_LETTERS = 150
 """The longest name of an account."""
+
+
+class StatedSearch(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A search for capacity, as somebody states it: the rest follows from the parameter that is the load."""
+
+    load: Annotated[
+        str | None,
+        Meta(description="The load whose levels the search chooses."),
+        leaf(
+            Name(
+                label="Search for the capacity of",
+                help_text="The search chooses the levels, so do not vary it. The target has to allow overloads.",
+            )
+        ),
+    ] = None
+    first: Annotated[
+        float | None,
+        leaf(
+            Count(
+                most=LARGEST,
+                label="First load",
+                help_text="A load that the target surely carries.",
+                hint=plain(FIRST),
+            )
+        ),
+    ] = None
+    largest: Annotated[
+        float | None,
+        leaf(
+            Count(
+                most=LARGEST,
+                label="Stop above",
+                help_text="No run has a larger load. The owner's limit may be smaller.",
+            )
+        ),
+    ] = None
+    lowest: Annotated[
+        float | None,
+        leaf(
+            Count(
+                most=LARGEST,
+                label="Smallest load",
+                help_text="It halves down to this, where the first load fails.",
+                hint="1",
+            )
+        ),
+    ] = None
+    most_runs: Annotated[
+        float | None,
+        leaf(
+            Count(
+                least=FEWEST_RUNS,
+                most=MOST_RUNS_EVER,
+                refusal=f"Allow {FEWEST_RUNS} to {MOST_RUNS_EVER} runs: fewer find nothing.",
+                label="Most runs",
+                help_text="Of each setting, without checks of recovery.",
+                hint=str(MOST_RUNS),
+            )
+        ),
+    ] = None
+    most_failed: Annotated[
+        float | None,
+        leaf(
+            Count(
+                most=LARGEST,
+                label="Most failed work",
+                help_text="In all runs together; then the search ends. Needed for a production server.",
+                hint="any",
+            )
+        ),
+    ] = None
+    person: Annotated[
+        str | None,
+        leaf(
+            Name(
+                max_length=MOST_LETTERS,
+                label="Who stops it",
+                help_text="An account that may cancel it, and is told when it begins. Needed for a production server.",
+                error_messages={
+                    "max_length": "Give the name of an account, as it is typed to sign in."
+                },
+            )
+        ),
+    ] = None
 
 
 class Search(Struct, frozen=True, omit_defaults=True):
@@ -43,7 +129,7 @@ class Search(Struct, frozen=True, omit_defaults=True):
     extra_blocks: int = 0
 
 
-FIELDS = tuple(name for name in Search.__struct_fields__ if name != "extra_blocks")
+FIELDS = StatedSearch.__struct_fields__
 
 
 def search_of(stored: Json | None) -> Search | None:
@@ -66,69 +152,48 @@ def shown(stored: Json | None) -> JsonObject:
 
 
 def read_search(
-    data: FieldValues,
-    driver: Driver,
+    stated: StatedSearch | None,
+    factors: FieldValues,
     fields: Mapping[str, forms.Field],
     loads: Sequence[str],
     errors: dict[str, list[str]],
 ) -> Search | None:
-    """Return the search of a definition; record what is wrong by path. loads: factors that are load in this campaign."""
-    stated = data.get("search")
-    if not stated:
+    """Return the search of a definition; record what is wrong by path.
+
+    factors: those that the definition varies. fields: the parameters. loads: factors that are load in this campaign.
+    """
+    if stated in (None, StatedSearch()):
         return None
-    if not isinstance(stated, Mapping):
-        errors["search"] = ["Give the search as fields: {“load”: “hosts”, “largest”: 2000}."]
-        return None
-    known = {**stated}
-    wrong = [str(name) for name in known if name not in FIELDS]
-    if wrong:
-        errors["search"] = [f"There is no “{wrong[0][:60]}”; there are {', '.join(FIELDS)}."]
-        return None
-    if not known.get("load") and len(loads) == 1:
-        known["load"] = loads[0]
-    load = str(known.get("load") or "")
+    load = stated.load or (loads[0] if len(loads) == 1 else "")
     if load not in loads:
         named = ", ".join(loads) or "none of this kind"
         errors["search.load"] = [f"Name the load to search: {named}."]
         return None
-    if isinstance(data.get("factors"), Mapping) and load in data["factors"]:
+    if load in factors:
         errors[f"factors.{load}"] = [
             f"The search chooses the levels of {load}: take it out of the factors, or do not search."
         ]
-    return _checked(known, load, fields.get(load), driver, errors)
+    return _checked(stated, load, fields.get(load), errors)
 
 
 def _checked(
-    known: Json,
+    stated: StatedSearch,
     load: str,
     field: forms.Field | None,
-    driver: Driver,
     errors: dict[str, list[str]],
 ) -> Search | None:
     """Return the search with the bounds of the parameter; record numbers that contradict one another."""
-    numbers = {
-        name: _number(known.get(name), name, errors)
-        for name in ("first", "largest", "lowest", "most_runs", "most_failed")
-    }
-    least = getattr(field, "min_value", None) or 1
+    least = float(getattr(field, "min_value", None) or 1)
     most = getattr(field, "max_value", None)
-    lowest = max(float(least), numbers["lowest"] or float(least))
-    largest = numbers["largest"]
-    first = numbers["first"]
-    if first is None:
-        first = max(min(FIRST, FIRST if largest is None else largest), lowest)
-    if "search.largest" not in errors and largest is None:
-        errors["search.largest"] = [f"Give the largest load ({load}) that the search may reach."]
-    runs = numbers["most_runs"] if numbers["most_runs"] is not None else float(MOST_RUNS)
-    if not FEWEST_RUNS <= runs <= MOST_RUNS_EVER:
-        errors["search.most_runs"] = [
-            f"Allow {FEWEST_RUNS} to {MOST_RUNS_EVER} runs: fewer find nothing."
-        ]
-    person = known.get("person") or ""
-    if not isinstance(person, str) or len(person) > MOST_LETTERS:
-        errors["search.person"] = ["Give the name of an account, as it is typed to sign in."]
+    lowest, largest = max(least, stated.lowest or least), stated.largest
     if largest is None:
+        errors.setdefault(
+            "search.largest", [f"Give the largest load ({load}) that the search may reach."]
+        )
         return None
+    first = stated.first
+    if first is None:
+        first = max(min(FIRST, largest), lowest)
     if most is not None and largest > most:
         errors["search.largest"] = [f"{load} can be {grouped(float(most))} at most."]
     if largest < lowest:
@@ -141,32 +206,15 @@ def _checked(
         ]
     if any(path.startswith("search") for path in errors):
         return None
-    failed = numbers["most_failed"]
     return Search(
         load,
-        float(round(first)),
-        float(int(largest)),
+        first,
+        largest,
         lowest,
-        int(runs),
-        None if failed is None else int(failed),
-        person.strip(),
+        int(stated.most_runs or MOST_RUNS),
+        None if stated.most_failed is None else int(stated.most_failed),
+        stated.person or "",
     )
-
-
-def _number(value: Any, name: str, errors: dict[str, list[str]]) -> float | None:
-    """Return a whole number from 1 on; None where nothing is stated, or where it is none."""
-    if value in (None, ""):
-        return None
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = 0.0
-    if not 1 <= number <= LARGEST or number != int(number):
-        errors[f"search.{name}"] = [
-            f"“{str(value)[:40]}” is no whole number from 1 to {grouped(LARGEST)}."
-        ]
-        return None
-    return number
 
 
 def largest_allowed(

@@ -79,13 +79,7 @@ def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
     data = {**template.definition, **changes}
     if "targets" in changes or "target" in changes:  # either names all of them
         data |= {"target": None, "targets": None, **changes}
-    data["parameters"] = {**template.definition["parameters"], **changes.get("parameters", {})}
-    for name in data["factors"]:
-        data["parameters"].pop(name, None)
-    if "roles" not in changes and "roles" in data:
-        data["roles"] = {
-            name: role for name, role in data["roles"].items() if name in data["factors"]
-        }
+    data = drafts.with_parameters(data, template.definition["parameters"], changes)
     known = targets_of(template)
     several = data.get("targets")
     for key in several if isinstance(several, list) and several else [data.get("target")]:

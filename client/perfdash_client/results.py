@@ -92,6 +92,8 @@ def show(out: Output, campaign: Mapping[str, Any]) -> None:
     answer = result["answer"]
     if answer:
         out.line(answer["sentence"])
+        if answer.get("certainty"):
+            out.line(answer["certainty"])
         for remark in result["amended"]:
             out.line(remark)
     else:
@@ -111,6 +113,8 @@ def show(out: Output, campaign: Mapping[str, Any]) -> None:
 
 def _caveats(campaign: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
     caveats = [answer["caveat"]] if answer.get("caveat") else []
+    if more := len(answer.get("further") or ()):
+        caveats.append(f"And {more} more, on the page under Trust.")
     if answer.get("ended"):
         caveats.append(str(answer["ended"]))
     if campaign["state"] not in CLOSED:

@@ -13,10 +13,11 @@ from perfdash_client.verdicts import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/how-to/command-line.md").read_text(encoding="utf-8")
+NIGHTLY = (ROOT / "docs/how-to/every-night.md").read_text(encoding="utf-8")
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+def blocks(language, text=TEXT):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def test_the_table_of_exit_codes_is_the_programs():
@@ -30,9 +31,10 @@ def test_every_verdict_is_described():
 
 
 @pytest.mark.django_db
-def test_the_example_of_a_definition_is_taken(perfdash, written, sandbox_target):
+@pytest.mark.parametrize("text", [TEXT, NIGHTLY], ids=["command-line", "every-night"])
+def test_the_example_of_a_definition_is_taken(perfdash, written, sandbox_target, text):
     schema = json.loads((ROOT / "docs/reference/campaign.schema.json").read_text())
-    file = written(blocks("yaml")[0])
+    file = written(blocks("yaml", text)[0])
 
     ran = perfdash("campaign", "create", file, "--json")
 
@@ -42,7 +44,9 @@ def test_the_example_of_a_definition_is_taken(perfdash, written, sandbox_target)
 
 def calls():
     """Every call of the program in an example, without what the shell does with its output."""
-    text = "\n".join(blocks("sh") + blocks("yaml"))
+    cron = re.findall(r"&& (perfdash .*?) >", NIGHTLY)
+    assert cron
+    text = "\n".join(blocks("sh") + blocks("yaml") + cron)
     for line in re.findall(r"perfdash ((?!client)[a-z].*)", text):
         message = shlex.split(
             re.split(r" [|#] ?| ?#", line.removeprefix("- run: "))[0], comments=True

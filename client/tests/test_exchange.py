@@ -122,6 +122,11 @@ def test_files_of_other_tools_are_imported(perfdash, name):
 
     assert (dry.code, ran.code) == (0, 0), ran.err
     assert dry.data["dry_run"] is True
+    again = perfdash(
+        "import", DATA / name, "--question", "Is it fast?", "--tag", "ci", "--tag", "x", "--dry-run"
+    )
+    assert "has exactly these already" in again.words
+    assert "Nothing would be stored." in again.words
     campaign = Campaign.objects.get()
     assert (campaign.question, campaign.tags) == ("Is it fast?", ["ci", "x"])
     assert f"/campaigns/{campaign.pk}/" in ran.words
@@ -147,7 +152,10 @@ def test_what_nobody_can_read_is_refused(perfdash, written):
     format_name = perfdash("import", written("a\n", "n.txt"), "--format", "telepathy")
     fact = perfdash("import", written("a\n", "n.txt"), "--fact", "disk=SSD", "--fact", "disk")
 
+    both = perfdash("import", written("a\n", "n.txt"), "--load", "n", "--setting", "n")
     assert [ran.code, format_name.code, fact.code] == [3, 3, 2]
+    assert both.code == 2
+    assert "--setting n: it is given as --load, too; give it once." in both.words
     assert "--fact, number 2: it is not written as NAME=VALUE." in fact.words
     assert 'format: "telepathy" is not a valid choice' in format_name.words
 

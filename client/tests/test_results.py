@@ -41,7 +41,7 @@ def test_a_result_is_sentence_cells_verdicts_caveat_and_link(perfdash, measured)
     assert ran.code == 0, ran.err
     for answer in (
         "Is asyncio faster?",
-        "asyncio is faster than futures: −10.0 %",
+        "asyncio is 10.0 % faster than futures. 7.5 to 12.5 % (95 %), 6 pairs, one session.",
         "futures /a 6 10 s",
         "faster −10.0 % −12.5 … −7.5 % 6",
         "engine asyncio vs. futures",
@@ -73,7 +73,7 @@ def test_a_result_is_data_too(perfdash, measured):
         ("asyncio", 6),
     ]
     assert result["cells"][0]["average"] == pytest.approx(10)
-    assert result["answer"]["sentence"].startswith("asyncio is faster than futures")
+    assert result["answer"]["sentence"].startswith("asyncio is 10.0 % faster than futures")
     (verdict,) = result["verdicts"]
     assert (verdict["word"], verdict["candidate"], verdict["n"]) == ("better", "asyncio", 6)
     assert (verdict["shown"], verdict["tone"]) == ("faster", "better")

@@ -20,7 +20,6 @@ from campaigns.execution.generators.messages import TooLarge, pack_outcome, unpa
 from campaigns.execution.leases import lease_host
 from campaigns.execution.parcels import key_of_attempt, opened_for_attempt
 from campaigns.execution.workplace import NoWorkplace, workplace
-from campaigns.kinds.base.values import driver_levels
 from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.programs.program import ProgramFailed, run_program
 from campaigns.kinds.registry import UnknownKind, driver_of
@@ -29,6 +28,7 @@ from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import JsonObject, ProgramRequest
 from campaigns.kit.redaction import storable
 from campaigns.models import Attempt, Generator, GeneratorLease, TargetLease
+from campaigns.planning.configurations import run_values
 from campaigns.targets.saving import as_driver_sees_it
 
 PAUSE_SECONDS = 0.5
@@ -169,9 +169,7 @@ def _require_machine(generator: Generator) -> None:
     """Raise OSError where this machine cannot generate its share of the load."""
     run = generator.attempt.run
     driver = driver_of(run.campaign.kind)
-    requested = driver.concurrency(
-        {**run.campaign.parameters, **driver_levels(run.cell.levels_by_factor)}
-    )
+    requested = driver.concurrency(run_values(run.campaign, run.cell.levels_by_factor))
     shares = Generator.objects.filter(attempt=generator.attempt_id, part=generator.part).count()
     share = None if requested is None else -(-requested // shares)
     judgement = machine.judge(machine.look(Path(settings.WORK_DIRECTORY)), share)

@@ -83,7 +83,7 @@ def program_try(request: HttpRequest, pk: int) -> HttpResponse:
                 row, form.parameters, form.cleaned_data["target"], user_of(request)
             )
             messages.success(
-                request, "The trial is on its way; a worker of the queue “measure” runs it."
+                request, "The trial has started; a worker of the queue “measure” runs it."
             )
             return redirect("program", pk)
         status = 422

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from django import forms
 from drf_spectacular.utils import extend_schema_field
+from msgspec import Struct
 from rest_framework import serializers
 
 PERCENTILE = r"^[0-9]{1,2}(\.[0-9]{1,3})?$"
 NO_PERCENTILE = "Give numbers from 0 to less than 100, with at most three decimals."
-TAGS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
 @extend_schema_field({"type": ["string", "number"]})
@@ -75,23 +75,6 @@ class Flag(serializers.BooleanField):
             data = {"true": True, "false": False}.get(str(data).lower(), data)
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
-        return data
-
-
-@extend_schema_field(TAGS)
-class Tags(serializers.Field[Any, Any, Any, Any]):
-    """A list of texts, or one text with commas."""
-
-    default_error_messages = {"shape": "Give a list of texts, or one text with commas."}
-
-    def __init__(self) -> None:
-        super().__init__(required=False)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse other types."""
-        texts = data if isinstance(data, list) else [data]
-        if not all(isinstance(text, str) for text in texts):
-            self.fail("shape")
         return data
 
 
@@ -177,3 +160,26 @@ class FormInput(Input):
             if name not in self.without
         }
         return fields | super().get_fields()
+
+
+class StructInput(Input):
+    """An object that a struct declares, as JSON has it: the reader of the struct checks it whole.
+
+    Fields that a subclass declares are no part of the struct; they are checked here.
+    """
+
+    struct: ClassVar[type[Struct]]
+    only: ClassVar[Sequence[str] | None] = None
+    """Fields of the struct that are taken; all of them unless given."""
+
+    @classmethod
+    def taken(cls) -> Sequence[str]:
+        """Return the names of the fields of the struct that are taken."""
+        return cls.struct.__struct_fields__ if cls.only is None else cls.only
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return what was sent, its own fields checked; names that nobody knows are refused by the reader."""
+        if not isinstance(data, Mapping):
+            return super().to_internal_value(data)
+        own = {name: value for name, value in data.items() if name in self.fields}
+        return {**data, **super().to_internal_value(own)}

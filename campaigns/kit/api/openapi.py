@@ -19,10 +19,11 @@ from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS
 
 from campaigns.kit.api import idempotency, lists
-from campaigns.kit.api.inputs import Input
+from campaigns.kit.api.inputs import Input, StructInput
 from campaigns.kit.api.outputs import Selectable, names_of
 from campaigns.kit.api.problems import MEDIA_TYPE
 from campaigns.kit.filters import Filter, FilterSet
+from campaigns.kit.structs import schema_of
 from campaigns.models import Scope
 
 NOT_FOUND, CONFLICT = HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT
@@ -123,6 +124,12 @@ class Documented(AutoSchema):
         shape: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         if isinstance(serializer, Selectable):
             shape.pop("required", None)
+        if isinstance(serializer, StructInput):
+            known = schema_of(serializer.struct)["properties"]
+            shape["properties"] = {
+                **{name: known[name] for name in serializer.taken()},
+                **shape.get("properties", {}),
+            }
         if isinstance(serializer, Input):
             shape["additionalProperties"] = False
         for each in shape.get("properties", {}).values():

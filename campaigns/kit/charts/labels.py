@@ -1,11 +1,34 @@
 """Labels of levels and contrasts; long ones are shortened to their differences. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from campaigns.kit.mappings import Contrast
 
+UNITS = {
+    "ms": "ms",
+    "seconds": "seconds",
+    "bytes": "bytes",
+    "percent": "percent",
+    "mib": "MiB",
+    "gib": "GiB",
+}
+"""Units at the end of a name."""
+WORDS = {
+    "cpu": "CPU",
+    "cpus": "CPUs",
+    "db": "DB",
+    "http": "HTTP",
+    "ids": "IDs",
+    "rw": "access pattern",
+    "sock": "socket",
+    "sslmode": "SSL mode",
+}
+"""Parts of names that are written otherwise."""
+COUNTED = frozenset({"clients", "hosts", "users"})
+"""Words for what asks a server: which one is said is the question's choice."""
 LONG = 28
 """Labels with more characters are shortened."""
 
@@ -48,6 +71,34 @@ def as_text(value: Any) -> str:
 def inside(label: str) -> str:
     """Write a label as it is inside a sentence; abbreviations keep their capitals."""
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def words_of(name: str) -> str:
+    """Return a name of code in words, as it is inside a sentence: “puma workers”, “timeout in seconds”, “CPUs”.
+
+    It is how a setting is called where nobody has labelled it, and in sentences, which have no label: so both are one name.
+    """
+    *first, last = [WORDS.get(part, part) for part in name.replace("warm_up", "warm-up").split("_")]
+    if first and last in UNITS:
+        first.append("in")
+    return " ".join([*first, UNITS.get(last, last) if first else last])
+
+
+def called(name: str) -> str:
+    """Return a name of code as a label: “Puma workers”."""
+    words = words_of(name)
+    return words[:1].upper() + words[1:]
+
+
+def as_asked(label: str, question: str) -> str:
+    """Return the label of what counts people or machines in the question's own word: “Users” for “Hosts” where users are asked for.
+
+    A question with several such words, or with none, changes nothing.
+    """
+    if label.lower() not in COUNTED:
+        return label
+    words = {word for word in re.findall(r"[a-z]+", question.lower()) if word in COUNTED}
+    return words.pop().capitalize() if len(words) == 1 else label
 
 
 def level_text(value: Any) -> str:
@@ -147,13 +198,27 @@ def _clipped(text: str) -> str:
     return text if len(text) <= 2 * LONG else f"{text[: LONG - 1]}…{text[-LONG:]}"
 
 
-def contrast_label(contrast: Contrast) -> str:
-    """Return the label of a primary contrast: “concurrency 7 vs. 5, at engine asyncio”."""
+def contrast_label(contrast: Contrast, factors: Sequence[FactorOutline] = ()) -> str:
+    """Return the label of a primary contrast: “concurrency 7 vs. 5, at engine asyncio”.
 
-    def named(factor: str, level: Any) -> str:
-        return f"{factor.replace('_', ' ')} {_clipped(level_text(level))}"
-
-    baseline = named("", contrast["baseline"]).strip()
-    label = f"{named(contrast['factor'], contrast['candidate'])} vs. {baseline}"
-    where = ", ".join(named(factor, level) for factor, level in contrast["at"].items())
+    factors: of the campaign, with their labels; a factor that is none of them is its name in words.
+    """
+    label = " vs. ".join(contrast_sides(contrast, factors))
+    where = contrast_place(contrast, factors)
     return f"{label}, at {where}" if where else label
+
+
+def contrast_sides(contrast: Contrast, factors: Sequence[FactorOutline] = ()) -> tuple[str, str]:
+    """Return both sides of a primary contrast, the factor before the first: “concurrency 7”, “5”."""
+    candidate = _named(contrast["factor"], contrast["candidate"], factors)
+    return candidate, _clipped(level_text(contrast["baseline"]))
+
+
+def contrast_place(contrast: Contrast, factors: Sequence[FactorOutline] = ()) -> str:
+    """Return the levels that both sides of a primary contrast share: “engine asyncio”."""
+    return ", ".join(_named(factor, level, factors) for factor, level in contrast["at"].items())
+
+
+def _named(factor: str, level: Any, factors: Sequence[FactorOutline]) -> str:
+    labels = {each.name: inside(each.label) for each in factors}
+    return f"{labels.get(factor, words_of(factor))} {_clipped(level_text(level))}"

@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -126,9 +126,12 @@ def exchange(
     timeout: tuple[float, float],
     most_bytes: int,
     unread: Container[int] = (),
+    read: Callable[[Iterator[bytes]], None] | None = None,
     **named: Any,
 ) -> Answer:
     """Send one request, and read its answer to the end. Redirects are not followed.
+
+    read: takes the body of an answer of 200 piece by piece; the answer has none then. What it leaves is not read.
 
     timeout: seconds for connecting, and for each piece of the answer. unread: statuses of which the
     body is not read; `named` goes to requests. Raise one of EXPECTED, or FileFailed where the body
@@ -141,10 +144,12 @@ def exchange(
         body = bytearray()
         if response.status_code not in unread:
             refuse_length(response.headers.get("Content-Length", ""))
-            for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
-                body += chunk
-                if len(body) > most_bytes:
-                    raise FileFailed("size", f"more than {most_bytes} bytes")
+            pieces = _pieces(response, most_bytes)
+            if read is not None and response.status_code == 200:
+                read(pieces)
+            else:
+                for piece in pieces:
+                    body += piece
         connection = response.headers.get("Connection", "").lower()
         return Answer(
             url,
@@ -156,6 +161,16 @@ def exchange(
             "close" in connection
             or (response.raw.version == 10 and "keep-alive" not in connection),
         )
+
+
+def _pieces(response: requests.Response, most_bytes: int) -> Iterator[bytes]:
+    """Yield the body of an answer as it was sent. Raise FileFailed where it is longer than `most_bytes`."""
+    size = 0
+    for piece in response.raw.stream(CHUNK_BYTES, decode_content=False):
+        size += len(piece)
+        if size > most_bytes:
+            raise FileFailed("size", f"more than {most_bytes} bytes")
+        yield piece
 
 
 def watched(work: Callable[[], Result], check: Callable[[], None], seconds: float) -> Result:

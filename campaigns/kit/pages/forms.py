@@ -5,6 +5,7 @@ A page renders a field with `{% include "django/forms/field.html" with field=for
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django import forms
@@ -64,6 +65,25 @@ class Renderer(TemplatesSetting):
     bound_field_class = Field
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One line of the summary above a form; `anchor` is empty for an error of no field."""
+
+    label: str
+    anchor: str
+    message: str
+
+
+def problems_of(form: forms.BaseForm) -> list[Problem]:
+    """Return all errors of a form, in the order of its fields, with label and anchor."""
+    of_fields = [
+        Problem(str(field.label), field.auto_id, str(message))
+        for field in form
+        for message in field.errors
+    ]
+    return [*(Problem("", "", str(each)) for each in form.non_field_errors()), *of_fields]
+
+
 def with_errors(form: AnyForm, errors: Mapping[str, Sequence[str]]) -> AnyForm:
     """Return a form that shows its input with these errors, without validating it."""
     form.cleaned_data = {}
@@ -113,7 +133,7 @@ class Cards(forms.RadioSelect):
 
 
 class Lacking(forms.widgets.ChoiceWidget):
-    """Disables options that no worker supports, with the reason; selected ones can still be deselected."""
+    """Disables options that cannot be had, with the reason; selected ones can still be deselected."""
 
     def __init__(self, lacking: Mapping[str, str]) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ from campaigns.models import (
     Run,
     Session,
 )
-from campaigns.planning.design import MOST_REPETITIONS
+from campaigns.planning.definition import MOST_REPETITIONS
 from campaigns.planning.drafts import require_draft
 from campaigns.planning.launch_checks import caveat_of, require_ready
 from campaigns.planning.lifecycle import approval

@@ -1,12 +1,12 @@
 """Fields that choose the primary contrast: two levels of one factor, and where. No HTML, no database."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, product
 
 from django import forms
 
-from campaigns.kit.charts.labels import as_text
+from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.mappings import Contrast, JsonObject
 
 NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
@@ -28,17 +28,22 @@ class ContrastForm(forms.Form):
         *,
         only: str = "",
         not_among: Sequence[str] = (),
+        label_of: Callable[[str], str] = str,
     ) -> None:
         """Create the fields from the levels by factor, as text.
 
-        only: the paired factor, where there is one. not_among: factors whose cells are not compared.
+        only: the paired factor, where there is one. not_among: factors whose cells are not compared. label_of: how people call a factor.
         """
         super().__init__(initial={name: values.get(name, "") for name in NAMES})
-        self.fields |= _fields(factors, values, only, not_among)
+        self.fields |= _fields(factors, values, only, not_among, label_of)
 
 
 def _fields(
-    factors: LevelTexts, values: Mapping[str, str], only: str, not_among: Sequence[str]
+    factors: LevelTexts,
+    values: Mapping[str, str],
+    only: str,
+    not_among: Sequence[str],
+    label_of: Callable[[str], str],
 ) -> dict[str, forms.Field]:
     candidate, baseline, where = (values.get(name, "") for name in NAMES)
     varied = {name: levels for name, levels in factors.items() if len(levels) > 1}
@@ -49,7 +54,7 @@ def _fields(
     }
     several = len(possible) > 1
     levels = [
-        (f"{name}={level}", f"{name} {level}" if several else level)
+        (f"{name}={level}", f"{inside(label_of(name))} {level}" if several else level)
         for name, levels in possible.items()
         for level in levels
     ]
@@ -58,7 +63,10 @@ def _fields(
     places = [
         (
             ", ".join(f"{name}={level}" for name, level in zip(others, each, strict=True)),
-            ", ".join(f"{name} {level}" for name, level in zip(others, each, strict=True)),
+            ", ".join(
+                f"{inside(label_of(name))} {level}"
+                for name, level in zip(others, each, strict=True)
+            ),
         )
         for each in islice(product(*others.values()), MOST_CHOICES if others else 0)
     ]

@@ -9,16 +9,19 @@ from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import plain
 from campaigns.kit.pages.forms import with_errors
+from campaigns.kit.structs import fields_of
 from campaigns.planning.criterion import (
     DEFAULT_RESOLUTION,
     MOST_CONDITIONS,
     PATH,
     SIDES,
+    Criterion,
     amount_text,
     criterion_of,
 )
 
 SHARE, RESOLUTION = "criterion_failed", "criterion_resolution"
+LEAVES = {SHARE: "failed_percent", RESOLUTION: "resolution"}
 ROWS = tuple(
     (f"condition_{row}_metric", f"condition_{row}_limit") for row in range(MOST_CONDITIONS)
 )
@@ -64,24 +67,19 @@ class CriterionForm(forms.Form):
                 choices=[*choices, *unknown], label="Metric"
             )
             self.fields[limit_name] = forms.CharField(label="Limit")
-        self.fields[SHARE] = forms.CharField(
-            label="Work that may fail",
-            widget=forms.TextInput({"inputmode": "decimal"}),
-            help_text="Percent of a cell's work. Empty: the failure limit.",
-        )
-        self.fields[SHARE].unit = "%"  # type: ignore[attr-defined]
-        self.fields[RESOLUTION] = forms.CharField(
-            label="Resolution of a capacity",
-            widget=forms.TextInput({"inputmode": "decimal"}),
-            help_text="A capacity is stated when the upper end of its interval is at most this many times "
-            f"the lower one. Empty: {plain(DEFAULT_RESOLUTION)}.",
-        )
-
+        for name, part in LEAVES.items():
+            declared = fields_of(Criterion)[part]
+            self.fields[name] = forms.CharField(
+                label=declared.label,
+                widget=forms.TextInput({"inputmode": "decimal"}),
+                help_text=declared.help_text,
+            )
+            self.fields[name].unit = getattr(declared, "unit", "")  # type: ignore[attr-defined]
         with_errors(self, self._placed(errors or {}))
 
     def _placed(self, errors: Errors) -> dict[str, Sequence[str]]:
         """Return the errors of parts of a criterion by the input that they are about."""
-        places = {f"{PATH}.failed_percent": SHARE, f"{PATH}.resolution": RESOLUTION}
+        places = {f"{PATH}.{part}": name for name, part in LEAVES.items()}
         for number, row in enumerate(self._filled):
             places[f"{PATH}.conditions.{number}"] = ROWS[row][1]
         return {place: errors[path] for path, place in places.items() if path in errors}
@@ -94,6 +92,11 @@ class CriterionForm(forms.Form):
             ConditionRow(self[metric], self[limit], row >= shown)
             for row, (metric, limit) in enumerate(ROWS)
         ]
+
+    @property
+    def has_details(self) -> bool:
+        """Whether one of the fields that are folded has input or an error."""
+        return any(self[name].value() or self[name].errors for name in (SHARE, RESOLUTION))
 
     @property
     def share(self) -> forms.BoundField:
@@ -144,7 +147,7 @@ def read_entered(
         if metric and not limit:
             errors[f"{PATH}.conditions.{number}"] = ["Give its limit, or choose “no condition”."]
     result: JsonObject = {"conditions": conditions} if conditions else {}
-    for name, part in ((SHARE, "failed_percent"), (RESOLUTION, "resolution")):
+    for name, part in LEAVES.items():
         if values.get(name):
             result[part] = values[name]
     return result, errors

@@ -23,10 +23,10 @@ from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
-from campaigns.planning.checking import Definition, check
+from campaigns.planning.checking import CheckedDefinition, check
 from campaigns.planning.launch_checks import ask_rights_at, failed_try_out, planned_by
 from campaigns.planning.pages import forms, parameter_rows, scenario_editor
-from campaigns.planning.pages.form_page import form_page, labels_of, problems
+from campaigns.planning.pages.form_page import baseline_of, form_page, labels_of, problems
 from campaigns.planning.pages.forms import Entered, Errors
 from campaigns.planning.pages.launches import ANYWAY, held_back, waits_for_approval
 from campaigns.planning.pages.limits import limits_entered
@@ -35,7 +35,7 @@ from campaigns.planning.preview import preview
 from campaigns.targets.feeds import MOST_FEEDS, confirm_feed
 
 PRESET = "preset:"
-Store = Callable[[Definition], Campaign]
+Store = Callable[[CheckedDefinition], Campaign]
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,13 +63,8 @@ def campaign_edit(request: HttpRequest, pk: int) -> HttpResponse:
         return _answer(
             request, campaign, lambda definition: drafts.change(campaign, definition, seen)
         )
-    return _draw(
-        request,
-        campaign,
-        forms.from_data(drafts.as_data(campaign), _teams(request, campaign)),
-        {},
-        refused_in=campaign,
-    )
+    entered = _stored(request, campaign, _teams(request, campaign))
+    return _draw(request, campaign, entered, {}, refused_in=campaign)
 
 
 @require_http_methods(["GET", "POST"])
@@ -80,7 +75,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
     user = user_of(request)
     if request.method == "POST":
         return _answer(request, None, lambda definition: drafts.create(definition, user, original))
-    entered = forms.from_data(drafts.as_data(original), _teams(request))
+    entered = _stored(request, original, _teams(request))
     if entered.driver is None:
         messages.warning(
             request, f"Campaigns of the kind “{original.kind}” come from outside; none is cloned."
@@ -109,19 +104,19 @@ def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
     except Invalid as invalid:
         messages.warning(request, f"It cannot be launched again as it is. {invalid}")
         return redirect("campaign-clone", pk)
-    return _go_on(request, drafts.create(definition, user_of(request), original), "launch")
+    return go_on(request, drafts.create(definition, user_of(request), original), "launch")
 
 
 @require_POST
 @takes(Right.WRITE)
 def campaign_plan(request: HttpRequest) -> HttpResponse:
     """Return the panel with the plan of the values in the form."""
-    entered = forms.read(request.POST, _teams(request))
+    entered = forms.with_pair(forms.read(request.POST, _teams(request)))
     context = _planned(entered) | {
         "editing": True,
         "live": True,
         "limits": limits_entered(entered.values),
-        "contrast": forms.contrasts_of(entered),
+        "choices": [baseline_of(entered), *forms.contrasts_of(entered)],
         "lines": scenario_editor.lines_of(entered)
         if entered.kind == scenario_editor.KIND
         else None,
@@ -134,7 +129,8 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
     entered = forms.read(request.POST, _teams(request, campaign))
     act = request.POST.get("act", "preview")
     if act == "kind":
-        return _draw(request, campaign, forms.with_kind(entered), {})
+        entered = forms.with_other_kind(entered, request.POST.get("drawn_for", entered.kind))
+        return _draw(request, campaign, entered, {})
     if act.startswith(PRESET):
         return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
     if act in scenario_editor.ACTS:
@@ -142,6 +138,9 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         return _draw(request, campaign, entered, {}, editor=editor)
     if act == "calibrate":
         return _calibrate(request, campaign, entered)
+    entered = forms.with_pair(entered)
+    if act == "preview":
+        entered = forms.with_present_values(entered)
     refused = _confirm_feeds(request, entered)
     definition, errors = _checked(entered)
     if definition is None or refused or act not in ("save", "launch", "try"):
@@ -153,7 +152,7 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         return redirect("campaign", campaign.pk) if campaign else redirect("campaign-list")
     except Changed as changed:
         return _draw(request, campaign, entered, {}, changed=changed)
-    return _go_on(request, stored, act)
+    return go_on(request, stored, act)
 
 
 def _confirm_feeds(request: HttpRequest, entered: Entered) -> dict[str, list[str]]:
@@ -181,7 +180,7 @@ def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered
     return redirect("campaign", made.pk)
 
 
-def _go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
+def go_on(request: HttpRequest, stored: Campaign, act: str) -> HttpResponse:
     """Launch or try a stored draft. If that is refused, it stays a draft."""
     user = user_of(request)
     if act == "launch" and held_back(request, stored):
@@ -213,7 +212,16 @@ def _teams(request: HttpRequest, campaign: Campaign | None = None) -> frozenset[
     return teams if campaign is None else teams & {campaign.team_id}
 
 
-def _checked(entered: Entered) -> tuple[Definition | None, Errors]:
+def _stored(request: HttpRequest, campaign: Campaign, teams: frozenset[int]) -> Entered:
+    """Return a stored definition as input; tell what the form cannot take over of it."""
+    data = drafts.as_data(campaign)
+    entered = forms.from_data(data, teams)
+    for text in forms.not_taken_over(data, entered) if entered.driver else ():
+        messages.warning(request, text)
+    return entered
+
+
+def _checked(entered: Entered) -> tuple[CheckedDefinition | None, Errors]:
     """Return the definition, or all errors by path."""
     data, errors = forms.to_data(entered)
     if entered.driver is None:

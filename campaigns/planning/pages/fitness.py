@@ -46,7 +46,7 @@ def make(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         work_waits.send(sender=None)
         messages.success(
-            request, "The check is on its way; its outcome stands on the page of the target."
+            request, "The check has started; its outcome appears on the page of the target."
         )
         return redirect("campaign", campaign.pk)
     return redirect("target", pk)

@@ -7,11 +7,15 @@ from django import forms
 
 from campaigns.kinds.base import Driver, Preset
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
-from campaigns.kit.pages.forms import Cards, with_errors
+from campaigns.kit.charts.labels import as_text
+from campaigns.kit.pages.forms import Cards, Problem, with_errors
 from campaigns.models import Campaign
+from campaigns.planning.configurations import CONFIGURATION
+from campaigns.planning.configurations import PATH as PATH_OF_CONFIGURATIONS
 from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
 from campaigns.planning.pages import limits
-from campaigns.planning.pages.contrast_fields import ContrastForm
+from campaigns.planning.pages.configuration_fields import ConfigurationTable, table_of
+from campaigns.planning.pages.contrast_fields import PATH, ContrastForm
 from campaigns.planning.pages.criterion_fields import NAMES as CRITERION_FIELDS
 from campaigns.planning.pages.criterion_fields import CriterionForm
 from campaigns.planning.pages.forms import (
@@ -19,7 +23,9 @@ from campaigns.planning.pages.forms import (
     Errors,
     contrasts_of,
     criterion_of,
+    gone,
     kinds_to_choose,
+    paired_levels,
     presets_of,
     search_of,
     targets_of,
@@ -38,7 +44,7 @@ REDRAWS = {
     "hx-target": "#campaign-form",
     "hx-select": "#campaign-form",
     "hx-swap": "outerHTML",
-    "hx-sync": "this:replace",
+    "hx-sync": "#f-kind:replace",
 }
 """Attributes of an input that reloads the form when it changes."""
 
@@ -71,13 +77,18 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One line of the summary above the form; `anchor` is empty for an error of no field."""
-
-    label: str
-    anchor: str
-    message: str
+FOLDS = {
+    "name": ("name", "tags"),
+    "rules": (
+        "margin_percent",
+        "failed_limit_percent",
+        "stop_rule",
+        "stop_width_percent",
+        "stop_most",
+    ),
+    "pace": ("cool_down_seconds", "seed", "settings_afterwards"),
+}
+"""Fields of the design that are folded, by their fold."""
 
 
 class CampaignForm(DesignForm):
@@ -134,11 +145,16 @@ class CampaignForm(DesignForm):
             )
             for metric in entered.metrics
         ]
+        self.fields["baseline"] = _baseline(entered)
         compared = [TARGET] if entered.compared else []
+        compared += [CONFIGURATION] if entered.configurations else []
         self.fields["paired_factor"] = forms.ChoiceField(
             choices=[
                 ("", "the factor with two levels"),
-                *((name, name) for name in (*entered.variables.factors, *compared)),
+                *(
+                    (name, entered.variables.label_of(name))
+                    for name in (*entered.variables.factors, *compared)
+                ),
                 (BLIND_LABEL, "a blind label (A/A)"),
             ],
             help_text="A factor of exactly two levels; all others are strata. A blind label has one setting "
@@ -150,12 +166,14 @@ class CampaignForm(DesignForm):
 class FormPage:
     """The whole form. groups: fields of the design, by the group that shows them."""
 
+    kind: str
     design: CampaignForm
     groups: Mapping[str, Sequence[forms.BoundField]]
     contrast: ContrastForm
     criterion: CriterionForm
     search: SearchForm
     parameters: ParameterRows
+    configurations: ConfigurationTable
     presets: Sequence[Preset]
     problems: Sequence[Problem]
     errors: Errors
@@ -165,20 +183,35 @@ class FormPage:
     has_kind: bool
     has_settings: bool
 
+    @property
+    def open(self) -> Mapping[str, bool]:
+        """The folds in which a field has an error or another value than the initial one."""
+        return {
+            fold: any(self._is_touched(name) for name in names) for fold, names in FOLDS.items()
+        } | {"contrast": any(field.value() for field in self.contrast) or PATH in self.errors}
+
+    def _is_touched(self, name: str) -> bool:
+        field = self.design[name]
+        is_drawn = name == "seed"  # nobody typed it
+        known = ("", as_text(FIELDS[name].initial))
+        return bool(field.errors) or not (is_drawn or as_text(field.value()) in known)
+
 
 def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -> FormPage:
     """Return the form of the input, with each error at its field.
 
-    refused: levels that the target refused earlier, shown at their parameters; they do not prevent saving.
+    refused: levels that the target refused earlier, shown at their parameters; they do not prevent saving. Nor does a form
+    that was not sent yet tell of more than values that are no choices: a stored campaign may have one that went since.
     """
     driver = entered.driver
     errors = shown_once(errors, entered)
-    rows = ParameterRows((), (), elsewhere_is_open=False)
+    rows = ParameterRows((), ())
     if driver is not None:
-        rows = parameter_rows(driver, entered, {**(refused or {}), **errors})
+        rows = parameter_rows(driver, entered, {**(refused or {}), **gone(entered), **errors})
     also = {"also": errors["targets"]} if "targets" in errors else {}
     design = with_errors(CampaignForm(entered), {**errors, **also})
     return FormPage(
+        kind=entered.kind,
         design=design,
         groups={
             group: [design[name] for name in in_group(group)]
@@ -188,6 +221,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         criterion=criterion_of(entered, errors),
         search=search_of(entered, errors),
         parameters=rows,
+        configurations=table_of(entered.variables, entered.configurations, errors),
         presets=_presets(driver, rows) if driver is not None else (),
         problems=problems(errors, entered),
         errors=errors,
@@ -196,6 +230,24 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         pools=measuring_pools(),
         has_kind=driver is not None,
         has_settings=bool(entered.variables.settings),
+    )
+
+
+def baseline_of(entered: Entered) -> forms.BoundField:
+    """Return the field that chooses the baseline of the pairs."""
+    form = forms.Form(initial={"baseline": entered.values.get("baseline", "")})
+    form.fields["baseline"] = _baseline(entered)
+    return form["baseline"]
+
+
+def _baseline(entered: Entered) -> forms.ChoiceField:
+    """Return the field with the levels of the paired factor; a value that is none of them stays, for its error."""
+    chosen = entered.values.get("baseline", "")
+    levels = paired_levels(entered)[1]
+    unknown = [chosen] if chosen and chosen not in levels else []
+    return forms.ChoiceField(
+        choices=[("", "the first level"), *((level, level) for level in (*levels, *unknown))],
+        help_text="The level that the other one is compared with.",
     )
 
 
@@ -221,8 +273,10 @@ def labels_of(paths: Iterable[str], entered: Entered) -> dict[str, str]:
 def _place(path: str, entered: Entered) -> tuple[str, str]:
     group, _, name = path.partition(".")
     known = entered.variables.fields
+    if path == PATH_OF_CONFIGURATIONS or path.startswith(f"{PATH_OF_CONFIGURATIONS}."):
+        return "Configurations", "f-configurations"
     if name in known:
-        return name, f"row-{name}"
+        return entered.variables.label_of(name), f"row-{name}"
     if path in FIELDS:
         return LABELS.get(path) or label_of(path), f"f-{path}"
     if group in ("parameters", "factors", "roles"):
@@ -253,6 +307,4 @@ def _targets(driver: Driver, entered: Entered) -> list[tuple[str, str]]:
 def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
     """Return the presets that fit the chosen target: the form has all parameters that they fill in."""
     fitting = {row.name for row in rows.fitting}
-    return [
-        preset for preset in presets_of(driver) if {*preset.parameters, *preset.factors} <= fitting
-    ]
+    return [preset for preset in presets_of(driver) if preset.names <= fitting]

@@ -21,15 +21,20 @@ from campaigns.kinds.registry import all_kinds, offered_kinds, offered_programs
 from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.forms import is_key
 from campaigns.kit.mappings import CleanedData, FieldValues, Json
-from campaigns.kit.units import written
+from campaigns.kit.units import written as with_unit
 from campaigns.models import Campaign, Factor, Target
 from campaigns.planning.calibrating import PAIRS, TAG, question_of
+from campaigns.planning.configurations import CONFIGURATION
+from campaigns.planning.configurations import text_of as configured
 from campaigns.planning.criterion import PATH as CRITERION
-from campaigns.planning.design import FIELDS, Span
+from campaigns.planning.design import FIELDS
 from campaigns.planning.kind_fields import is_dear
+from campaigns.planning.leaves import Span
+from campaigns.planning.levels import read_levels
 from campaigns.planning.pages import contrast_fields as contrasts
 from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages import search_fields as searches
+from campaigns.planning.pages.configuration_fields import Typed, as_sent, as_typed, read_typed
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
 from campaigns.planning.raising import raised_levels
 from campaigns.planning.roles import load_among
@@ -41,6 +46,8 @@ OF_PARTS = frozenset({*contrasts.NAMES, *criteria.NAMES, *searches.NAMES})
 """Inputs that are parts of one field of a definition."""
 ONLY_EMPTY = ("question", "name")
 """Fields in which a preset replaces nothing that somebody wrote."""
+OF_FACTORS = ("paired_factor", "baseline", *contrasts.NAMES)
+"""Inputs that name factors or their levels."""
 MOST_LOOKED_AT = 20
 """The number of earlier campaigns on a target whose URLs are offered."""
 NUMBERS = (forms.IntegerField, forms.FloatField)
@@ -56,7 +63,7 @@ class Entered:
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
     excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
     the settings mark, before the form was sent. loads: factors that are ticked as load. also: the keys of targets
-    to compare with the chosen one. teams: the teams whose targets may be chosen.
+    to compare with the chosen one. configurations: rows of named sets of settings. teams: the teams whose targets may be chosen.
 
     What the database says of it is read once.
     """
@@ -70,6 +77,7 @@ class Entered:
     hard: frozenset[str] | None = None
     loads: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
+    configurations: tuple[Typed, ...] = ()
     teams: frozenset[int] = frozenset()
 
     @property
@@ -96,9 +104,12 @@ class Entered:
     def factor_levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of all factors: of the parameters that vary, and of several targets."""
         several = {TARGET: tuple(target.name for target in self.compared)}
+        named = {CONFIGURATION: tuple(row.name for row in self.configurations)}
         varied = {name: self.levels.get(name, ()) for name in self.variables.factors}
-        return (several if several[TARGET] else {}) | {
-            name: levels for name, levels in varied.items() if name in self.varied
+        return {
+            **(several if several[TARGET] else {}),
+            **(named if self.configurations else {}),
+            **{name: levels for name, levels in varied.items() if name in self.varied},
         }
 
     @cached_property
@@ -163,6 +174,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
         },
         excluded=_plain(post.get("excluded", "")),
         also=tuple(post.getlist("also"))[:MOST_LOOKED_AT],
+        configurations=read_typed(post, [*variables.settings]),
         hard=frozenset(
             name
             for name in known
@@ -205,6 +217,9 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
         return entered
     metrics = entered.metrics
     values = criteria.without_unknown(entered.values, metrics)
+    loads = ("", *driver.load, *driver.may_be_load)
+    if values.get("search_load", "") not in loads:
+        values["search_load"] = ""
     if values.get("primary_metric") not in {metric.name for metric in metrics}:
         values["primary_metric"] = driver.primary_metric.name
     possible = targets_of(driver, entered)
@@ -216,6 +231,99 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     initial = {name: as_text(f.initial) for name, f in driver.parameters.base_fields.items()}
     begun = {name: known[0] for name, known in offers_of(entered).items()}
     return replace(entered, parameters=initial | begun | dict(entered.parameters))
+
+
+def with_other_kind(entered: Entered, drawn_for: str) -> Entered:
+    """Return the input after another kind was chosen, for whose parameters the form was not drawn.
+
+    A value stays where somebody typed it, and the parameter of that name has the same type and takes it. All else is the new
+    kind's initial value: two kinds have other parameters under one name.
+    """
+    before = driver_to_choose(entered.teams, drawn_for)
+    if drawn_for == entered.kind or entered.driver is None:
+        return with_kind(entered)
+    old = before.parameters.base_fields if before is not None else {}
+    new = entered.driver.parameters.base_fields
+    same = [name for name in new if name in old and type(old[name]) is type(new[name])]
+    stays = {
+        name: entered.parameters[name]
+        for name in same
+        if name in entered.parameters
+        and written(old[name], entered.parameters[name])
+        != written(old[name], as_text(old[name].initial))
+        and _takes(new[name], entered.parameters[name])
+    }
+    levels = {
+        name: entered.levels[name]
+        for name in same
+        if name in entered.varied
+        and name in entered.driver.factors
+        and all(_takes(new[name], level) for level in entered.levels.get(name, ("",)))
+    }
+    return with_kind(
+        replace(
+            entered,
+            values={**entered.values, **dict.fromkeys(OF_FACTORS, "")},
+            parameters=stays,
+            varied=frozenset(levels),
+            levels=levels,
+            excluded="",
+            hard=None,
+            loads=entered.loads & levels.keys(),
+        )
+    )
+
+
+def _takes(form_field: forms.Field, text: str) -> bool:
+    try:
+        form_field.clean(value_of(form_field, text))
+    except ValidationError:
+        return False
+    return True
+
+
+def with_pair(entered: Entered) -> Entered:
+    """Fill in the baseline of a paired order, and the primary contrast where its two levels are all that varies."""
+    if entered.values.get("order") != Campaign.Order.PAIRED:
+        return entered
+    factor, levels = paired_levels(entered)
+    if len(levels) != 2:
+        return entered
+    values = dict(entered.values)
+    baseline = values["baseline"] = values.get("baseline") or levels[0]
+    sides = [f"{factor}={level}" for level in levels]
+    chosen = [values.get(name, "") for name in contrasts.NAMES[:2]]
+    is_stale = any(side.startswith(f"{factor}=") and side not in sides for side in chosen)
+    if (
+        list(entered.factor_levels) == [factor]
+        and baseline in levels
+        and (is_stale or not any(chosen))
+    ):
+        others = [level for level in levels if level != baseline]
+        values |= contrasts.as_entered(
+            {"factor": factor, "candidate": others[0], "baseline": baseline, "at": {}}
+        )
+    return replace(entered, values=values)
+
+
+def paired_levels(entered: Entered) -> tuple[str, tuple[str, ...]]:
+    """Return the factor that a paired order has in the form, and its levels: the chosen one, else the only one of two levels."""
+    known = entered.factor_levels
+    name = entered.values.get("paired_factor", "")
+    two = [factor for factor, levels in known.items() if len(levels) == 2]
+    if not name and len(two) == 1:
+        name = two[0]
+    return name, known.get(name, ())
+
+
+def with_present_values(entered: Entered) -> Entered:
+    """Give a parameter that has just begun to vary its present value as the first level, as the script does."""
+    begun = {
+        name: (entered.parameters[name],)
+        for name in entered.varied
+        if not entered.levels.get(name) and entered.parameters.get(name)
+    }
+    return replace(entered, levels={**entered.levels, **begun})
 
 
 def offers_of(entered: Entered) -> dict[str, list[str]]:
@@ -240,8 +348,8 @@ def offers_of(entered: Entered) -> dict[str, list[str]]:
 
 
 def presets_of(driver: Driver) -> Sequence[Preset]:
-    """Return the presets of a kind; none without a sandbox."""
-    return driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ()
+    """Return the presets of a kind; without a sandbox those that need none."""
+    return driver.presets(settings.SANDBOX_URL)
 
 
 def with_preset(entered: Entered, name: str) -> Entered:
@@ -255,6 +363,7 @@ def with_preset(entered: Entered, name: str) -> Entered:
     if not result:
         return entered
     values, factors = result[0].parameters, result[0].factors
+    named = {name for chosen in result[0].configurations.values() for name in chosen}
     design = {
         field: _typed(field, value)
         for field, value in result[0].values.items()
@@ -265,8 +374,11 @@ def with_preset(entered: Entered, name: str) -> Entered:
     return replace(
         entered,
         values={**entered.values, **design},
-        parameters={**entered.parameters, **values},
-        varied=(entered.varied - values.keys()) | factors.keys(),
+        parameters={**entered.parameters, **values, **dict.fromkeys(named, "")},
+        varied=(entered.varied - values.keys() - named) | factors.keys(),
+        configurations=tuple(
+            Typed(name, chosen) for name, chosen in result[0].configurations.items()
+        ),
         levels={**entered.levels, **{each: tuple(levels) for each, levels in factors.items()}},
     )
 
@@ -279,7 +391,12 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
 
 def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
     """Return the input of a stored definition, of `planning.drafts.as_data`."""
-    factors: Json = data["factors"]
+    configurations = as_typed(data["factors"])
+    factors: Json = {
+        name: levels
+        for name, levels in data["factors"].items()
+        if not (configurations and name == CONFIGURATION)
+    }
     entered = Entered(
         kind=str(data["kind"]),
         teams=teams,
@@ -290,6 +407,7 @@ def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
         varied=frozenset(factors),
         levels={name: tuple(map(as_text, levels)) for name, levels in factors.items()},
         also=tuple(map(str, (data.get("targets") or ())[1:])),
+        configurations=configurations,
         hard=frozenset(data["hard_to_change"]) if "hard_to_change" in data else None,
         loads=frozenset(data.get("roles", {})),
         excluded="\n".join(
@@ -320,7 +438,7 @@ def with_raised(entered: Entered, name: str) -> Entered | None:
     )
     if not levels:
         return None
-    label = str(field.label or name.replace("_", " "))
+    label = variables.label_of(name)
     question = f"Does raising {inside(label)} from {levels[0]} to {levels[1]} move the limit?"
     return replace(
         entered,
@@ -344,7 +462,7 @@ def as_shown(entered: Entered) -> dict[str, str]:
     parameters = {
         f"parameters.{name}": f"varies: {', '.join(entered.levels.get(name, ()))}"
         if name in entered.varied
-        else _written(form_field, entered.parameters.get(name, ""))
+        else written(form_field, entered.parameters.get(name, ""))
         for name, form_field in entered.variables.fields.items()
     }
     target = entered.target
@@ -355,6 +473,9 @@ def as_shown(entered: Entered) -> dict[str, str]:
         "target": target.name if target else "",
         "targets": ", ".join(each.name for each in entered.compared),
         "excluded": entered.excluded,
+        "configurations": "; ".join(
+            f"{row.name}: {configured(row.settings)}" for row in entered.configurations
+        ),
         "hard_to_change": hard,
         "roles": ", ".join(f"{name} load" for name in sorted(entered.loads & entered.varied)),
     }
@@ -370,7 +491,56 @@ def stored_in(path: str) -> frozenset[str]:
         return frozenset({searches.PATH})
     if path.startswith("parameters."):
         return frozenset({"parameters", "factors"})
+    if path == "configurations":
+        return frozenset({"factors"})
     return frozenset({path})
+
+
+def unknown_choices(form_field: forms.Field, texts: Iterable[str]) -> list[str]:
+    """Return the values that are none of a field's choices: a stored campaign may have one that went since."""
+    if not isinstance(form_field, forms.ChoiceField):
+        return []
+    return [text for text in texts if text and not form_field.valid_value(text)]
+
+
+def gone(entered: Entered) -> dict[str, list[str]]:
+    """Return the messages of `check` about values in the form that are no choices, by path."""
+    errors: dict[str, list[str]] = {}
+    for name, form_field in entered.variables.fields.items():
+        if name in entered.varied:
+            unknown = unknown_choices(form_field, entered.levels.get(name, ()))
+            read_levels(form_field, unknown, f"factors.{name}", errors)
+            continue
+        for text in unknown_choices(form_field, [entered.parameters.get(name, "")]):
+            try:
+                form_field.clean(text)
+            except ValidationError as error:
+                errors[f"parameters.{name}"] = error.messages
+    return errors
+
+
+def not_taken_over(data: FieldValues, entered: Entered) -> list[str]:
+    """Return what the input of a stored definition lacks of it, in sentences: its target may have been retired since.
+
+    A value that is no choice any more is not lacking: the form shows it (`gone`).
+    """
+    told = []
+    target = entered.target
+    here = f"“{target.name}” is chosen here" if target else "none is chosen here"
+    keys = [key for key in data.get("targets") or [data.get("target")] if key]
+    compared = [target.pk for target in entered.compared] or ([target.pk] if target else [])
+    for lost in Target.objects.filter(pk__in={*keys}.difference(compared)).order_by("pk"):
+        left = f"; {here}" if lost.pk == keys[0] else ""
+        told.append(f"The target “{lost.name}” cannot be measured any more{left}.")
+    known = {*entered.variables.fields, TARGET, BLIND_LABEL}
+    if lost_names := sorted({*data["parameters"], *data["factors"]} - known):
+        told.append(
+            f"What is chosen here has no {', '.join(lost_names)}: left out, also where it varied."
+        )
+    metric, chosen = str(data["primary_metric"]), entered.values["primary_metric"]
+    if metric != chosen:
+        told.append(f"There is no metric {metric} any more; {chosen} is the primary metric here.")
+    return told
 
 
 def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[str, list[str]]:
@@ -391,7 +561,7 @@ def refusals(entered: Entered, refused: Iterable[tuple[str, Any, str]]) -> dict[
 def _typed(name: str, value: Any) -> str:
     """Return a stored value of the design as a user would type it."""
     if value is not None and isinstance(FIELDS.get(name), Span):
-        return written(value)
+        return with_unit(value)
     return as_text(value)
 
 
@@ -404,7 +574,8 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     if wrong:
         errors |= {contrasts.PATH: [wrong]}
     criterion, lacking = criteria.read_entered(entered.values, entered.metrics)
-    errors |= lacking
+    configurations, twice = as_sent(entered.configurations)
+    errors |= lacking | twice
     data: CleanedData = {
         **{name: text for name, text in entered.values.items() if name not in OF_PARTS},
         "primary_contrast": contrast,
@@ -418,7 +589,10 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
             if name not in entered.varied
         },
         "factors": {
-            name: list(entered.levels.get(name, ())) for name in known if name in entered.varied
+            **({CONFIGURATION: configurations} if configurations else {}),
+            **{
+                name: list(entered.levels.get(name, ())) for name in known if name in entered.varied
+            },
         },
         "excluded": excluded,
         "hard_to_change": _hard(entered, variables),
@@ -426,7 +600,9 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     if compared := entered.compared:
         data["targets"] = [target.pk for target in compared]
         named = {**data["factors"], TARGET: ()}
-        if data["hard_to_change"] is not None and is_dear(data, variables, named, compared):
+        if data["hard_to_change"] is not None and is_dear(
+            data["parameters"], variables, named, compared
+        ):
             data["hard_to_change"] = [TARGET, *data["hard_to_change"]]
     if entered.values.get("order") != Campaign.Order.PAIRED:  # hidden fields are ignored
         data |= {"paired_factor": "", "baseline": ""}
@@ -468,6 +644,7 @@ def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
         entered.values,
         only=entered.values.get("paired_factor", "") if paired else "",
         not_among=not_among,
+        label_of=entered.variables.label_of,
     )
 
 
@@ -475,7 +652,7 @@ def search_of(entered: Entered, errors: Errors | None = None) -> searches.Search
     """Return the form of a search for capacity, over the loads that the kind has."""
     driver = entered.driver
     loads = (*driver.load, *driver.may_be_load) if driver else ()
-    return searches.SearchForm(loads, entered.values, errors)
+    return searches.SearchForm(loads, entered.values, errors, entered.variables.label_of)
 
 
 def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.CriterionForm:
@@ -507,11 +684,11 @@ def value_of(form_field: forms.Field, text: str) -> Any:
     return text
 
 
-def _written(form_field: forms.Field, text: str) -> str:
+def written(form_field: forms.Field, text: str) -> str:
     """Return a single value as text for a comparison; for a checkbox yes or no."""
     if isinstance(form_field, forms.BooleanField):
         return "yes" if value_of(form_field, text) else "no"
-    return text
+    return text.strip()
 
 
 def _absent(form_field: forms.Field) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 
 from campaigns.kinds.base import Driver
-from campaigns.kit.charts.labels import as_text
+from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.network import NetworkError
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
 from campaigns.planning.pages.forms import (
@@ -18,12 +19,18 @@ from campaigns.planning.pages.forms import (
     has_lines,
     offers_of,
     targets_of,
+    unknown_choices,
     value_of,
+    written,
 )
 from campaigns.planning.workers import lacking_everywhere
 from campaigns.targets.feeds import rule_of_feed
 from campaigns.targets.variables import Variables
 
+NO_CHOICE = "no choice any more"
+"""Stands beside a value of a stored campaign that none may be given: without it, a list would show its first choice."""
+MOST_NAMED = 5
+"""The number of folded parameters whose labels stand beside the heading."""
 CONFIRMS = "confirm-address"
 """The name of the boxes that confirm an address which workers read: each has a parameter and a URL."""
 LEVELS_HINT = {True: "Numbers, one per line or separated by blanks.", False: "One level per line."}
@@ -36,7 +43,7 @@ LINES_HINT = (
 class ParameterRow:
     """One parameter: its single value and, if it can vary, its levels.
 
-    has_lines: a value may have several lines. value: the single value as text. initial: the default; it does not become a level automatically.
+    label: in words; name: in code. is_essential: the kind shows it at once. has_lines: a value may have several lines. value: the single value as text. initial: the default; it does not become a level automatically.
     only_for: the only family of servers with the parameter, where the kind measures several.
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about. is_load: the kind declares it load.
@@ -45,6 +52,7 @@ class ParameterRow:
     """
 
     name: str
+    label: str
     help: str
     single: forms.BoundField
     levels: forms.BoundField | None
@@ -54,6 +62,7 @@ class ParameterRow:
     errors: Sequence[str]
     value: str
     initial: str = ""
+    is_essential: bool = False
     only_for: str = ""
     is_setting: bool = False
     hard: bool = False
@@ -70,6 +79,21 @@ class ParameterRow:
         return f"row-{self.name}"
 
     @property
+    def inside(self) -> str:
+        """The label as it is inside the name of a control."""
+        return inside(self.label)
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether it varies, has an error, or another value than the initial one."""
+        field = self.single.field
+        return (
+            bool(self.errors)
+            or self.varied
+            or written(field, self.value) != written(field, self.initial)
+        )
+
+    @property
     def described_id(self) -> str:
         """The id of the visible input; that of its errors begins with it."""
         shown = self.levels if self.levels is not None and self.varied else self.single
@@ -77,15 +101,47 @@ class ParameterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterRows:
-    """Rows of parameters that fit the chosen target, and those of other families of servers.
+class Fold:
+    """Rows that are folded until one of them is touched."""
 
-    elsewhere_is_open: a row of another family has input or an error.
-    """
+    title: str
+    rows: Sequence[ParameterRow]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a row has input or an error."""
+        return any(row.is_touched for row in self.rows)
+
+    @property
+    def names(self) -> str:
+        """The labels of the first rows."""
+        named = ", ".join(row.inside for row in self.rows[:MOST_NAMED])
+        return f"{named}, …" if len(self.rows) > MOST_NAMED else named
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRows:
+    """Rows of parameters that fit the chosen target, and those of other families of servers."""
 
     fitting: Sequence[ParameterRow]
     elsewhere: Sequence[ParameterRow]
-    elsewhere_is_open: bool
+
+    @property
+    def essential(self) -> list[ParameterRow]:
+        """The rows that are shown at once."""
+        return [row for row in self.fitting if row.is_essential]
+
+    @property
+    def folds(self) -> list[Fold]:
+        """All other rows, each under the heading of its fold."""
+        groups = {
+            "Settings of the target": [row for row in self.fitting if row.is_setting],
+            "More parameters": [
+                row for row in self.fitting if not row.is_setting and not row.is_essential
+            ],
+            "Parameters of other families of targets": self.elsewhere,
+        }
+        return [Fold(title, rows) for title, rows in groups.items() if rows]
 
 
 def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
@@ -114,9 +170,6 @@ def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> Paramete
     return ParameterRows(
         fitting=[row for row in rows if row not in elsewhere],
         elsewhere=elsewhere,
-        elsewhere_is_open=any(
-            row.errors or row.varied or row.value != row.initial for row in elsewhere
-        ),
     )
 
 
@@ -134,16 +187,25 @@ def _single_values(
     }
     form = forms.Form(prefix="p", initial=initial)
     for name, form_field in deepcopy(dict(variables.fields)).items():
-        if isinstance(form_field, forms.ChoiceField) and name in lacking:
-            form_field.widget = LackingSelect(lacking[name])
-            form_field.widget.choices = form_field.choices
-        form_field.widget.attrs["aria-label"] = name
+        unknown = unknown_choices(form_field, [entered.parameters.get(name, "")])
+        if isinstance(form_field, forms.ChoiceField) and (name in lacking or unknown):
+            form_field.widget = LackingSelect(_notes(lacking, name, unknown))
+            known: Any = form_field.choices
+            form_field.widget.choices = [*known, *zip(unknown, unknown, strict=True)]
+        form_field.widget.attrs["aria-label"] = variables.label_of(name)
         if offers.get(name):
             form_field.widget.attrs["list"] = f"offers-{name}"
         form.fields[name] = form_field
     return with_errors(
         form, {n: result for n, result in messages.items() if n not in entered.varied}
     )
+
+
+def _notes(
+    lacking: Mapping[str, Mapping[str, str]], name: str, unknown: Sequence[str]
+) -> dict[str, str]:
+    """Return what stands beside the choices of a parameter."""
+    return {**lacking.get(name, {}), **dict.fromkeys(unknown, NO_CHOICE)}
 
 
 def _levels(
@@ -159,13 +221,15 @@ def _levels(
         choices = [(as_text(key), label) for key, label in getattr(form_field, "choices", ())]
         if isinstance(form_field, forms.BooleanField):
             choices = [("True", "on"), ("False", "off")]
-        label = f"Levels of {name}"
+        label = f"Levels of {inside(variables.label_of(name))}"
         if choices:
+            unknown = unknown_choices(form_field, dict.fromkeys(levels))
+            choices += zip(unknown, unknown, strict=True)
             form.fields[name] = forms.MultipleChoiceField(
                 choices=choices,
                 label=label,
                 initial=levels,
-                widget=LackingBoxes(lacking.get(name, {})),
+                widget=LackingBoxes(_notes(lacking, name, unknown)),
             )
         elif has_lines(form_field):
             form.fields[name] = forms.CharField(
@@ -197,6 +261,7 @@ def _row(
     form_field = variables.fields[name]
     return ParameterRow(
         name,
+        variables.label_of(name),
         str(form_field.help_text),
         values[name],
         levels[name] if name in levels.fields else None,
@@ -206,6 +271,7 @@ def _row(
         messages,
         entered.parameters.get(name, ""),
         as_text(form_field.initial),
+        name in driver.shown_first,
         driver.of_one_family.get(name, ""),
         name in variables.settings,
         name in (variables.hard if entered.hard is None else entered.hard),

@@ -8,7 +8,7 @@ from campaigns.kit.charts.labels import as_text, short_labels
 from campaigns.kit.mappings import Levels
 from campaigns.kit.numbers import about, ascending
 from campaigns.models import Campaign
-from campaigns.planning.checking import Definition
+from campaigns.planning.checking import CheckedDefinition
 from campaigns.planning.plan import PlannedRun
 from campaigns.planning.preview import Preview
 
@@ -68,7 +68,9 @@ class PlanView:
         return f"{self.runs + self.warm_ups} runs, about {about(self.seconds)}, {self.source}"
 
 
-def plan_view(definition: Definition, preview: Preview, *, with_checks: bool = False) -> PlanView:
+def plan_view(
+    definition: CheckedDefinition, preview: Preview, *, with_checks: bool = False
+) -> PlanView:
     """Arrange a preview for the page. with_checks: with what the checks before a launch found, where no other panel has it."""
     remarks = [*preview.remarks, *(preview.found if with_checks else ())]
     tiles = _tiles(definition, preview.plan.cells)
@@ -110,7 +112,7 @@ def _source(earlier: int) -> str:
     return f"from {earlier} earlier run{'s' if earlier > 1 else ''}"
 
 
-def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
+def _tiles(definition: CheckedDefinition, cells: Sequence[Levels]) -> list[Tile]:
     """Return a tile for each cell: its level where one factor distinguishes the cells, else its number."""
     factor = definition.campaign.paired_factor or (
         next(iter(definition.factors)) if len(definition.factors) == 1 else ""
@@ -122,12 +124,12 @@ def _tiles(definition: Definition, cells: Sequence[Levels]) -> list[Tile]:
             Tile(
                 short[as_text(cell[factor])],
                 _shade(ranks[repr(cell[factor])], len(ranks)),
-                _text(cell),
+                _text(definition, cell),
             )
             for cell in cells
         ]
     return [
-        Tile(str(index + 1), _shade(index, len(cells)), _text(cell))
+        Tile(str(index + 1), _shade(index, len(cells)), _text(definition, cell))
         for index, cell in enumerate(cells)
     ]
 
@@ -144,11 +146,12 @@ def _shade(rank: int, of: int) -> str:
     return f"l{1 + round(rank * (SHADES - 1) / (of - 1))}"
 
 
-def _text(cell: Levels) -> str:
-    return ", ".join(f"{name} {as_text(level)}" for name, level in cell.items()) or "the only cell"
+def _text(definition: CheckedDefinition, cell: Levels) -> str:
+    named = [f"{definition.words(name)} {as_text(level)}" for name, level in cell.items()]
+    return ", ".join(named) or "the only cell"
 
 
-def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
+def _shorten(definition: CheckedDefinition) -> dict[str, dict[str, str]]:
     """Return the parts of each factor's levels that distinguish them."""
     return {
         name: short_labels([as_text(level) for level in levels])
@@ -156,7 +159,9 @@ def _shorten(definition: Definition) -> dict[str, dict[str, str]]:
     }
 
 
-def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str, list[PlannedRun]]]:
+def _rows(
+    definition: CheckedDefinition, preview: Preview
+) -> list[tuple[str, str, str, list[PlannedRun]]]:
     """Return (label, title, short title, runs) in the order of execution."""
     plan = preview.plan
     warm_ups = [run for run in plan.runs if run.warm_up]
@@ -174,7 +179,10 @@ def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str,
         return rows + [
             (
                 f"{name} {number}",
-                ", ".join(f"{factor} {as_text(level)}" for factor, level in strata[number].items()),
+                ", ".join(
+                    f"{definition.words(factor)} {as_text(level)}"
+                    for factor, level in strata[number].items()
+                ),
                 ", ".join(short[name][as_text(level)] for name, level in strata[number].items()),
                 runs,
             )
@@ -186,7 +194,7 @@ def _rows(definition: Definition, preview: Preview) -> list[tuple[str, str, str,
     return rows
 
 
-def _shading(definition: Definition, many: bool) -> str:
+def _shading(definition: CheckedDefinition, many: bool) -> str:
     if many:
         return "The number is that of the cell."
     levels = definition.factors.get(definition.campaign.paired_factor) or next(

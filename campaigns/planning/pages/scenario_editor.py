@@ -14,7 +14,7 @@ from django import forms
 from django.http import HttpRequest
 
 from campaigns.kinds.http.importing.reading import read_apart
-from campaigns.kinds.http.importing.recorded import BadImport
+from campaigns.kinds.http.importing.recorded import CLOSES, OPENS, BadImport
 from campaigns.kinds.http.importing.sketch import Sketch, written
 from campaigns.kinds.http.program.reading import BadScenario, read_scenario
 from campaigns.kinds.http.program.walking import Exchange, Walked
@@ -39,7 +39,7 @@ class ImportForm(forms.Form):
     file = forms.FileField(
         required=False,
         label="File",
-        help_text="A HAR file (network panel of the browser: “Save all as HAR”), or an OpenAPI document. At most 16 MiB.",
+        help_text="A HAR file (network panel of the browser: “Save all as HAR”), an OpenAPI document, or the apidoc/v2.json of a Foreman. At most 16 MiB.",
     )
     text = forms.CharField(
         required=False,
@@ -209,7 +209,15 @@ def _imported(request: HttpRequest, editor: Editor) -> Editor:
     except BadImport as problem:  # what was typed stays
         form = ImportForm({"import-text": request.POST.get("import-text", "")}, prefix="import")
         return replace(editor, refusal=str(problem), form=form)
-    return replace(editor, sketch=sketch, stored=msgspec.json.encode(sketch).decode())
+    return replace(editor, sketch=sketch, stored=_stored(sketch))
+
+
+def _stored(sketch: Sketch) -> str:
+    """Return a sketch as JSON for the page, on which no mark of it stands as a character."""
+    text = msgspec.json.encode(sketch).decode()
+    for mark in (OPENS, CLOSES):
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
 
 
 def _written(

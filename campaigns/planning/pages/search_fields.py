@@ -1,35 +1,18 @@
 """Fields that state a search for capacity: which load, from where, and how far. No HTML, no database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from django import forms
 
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.numbers import plain
 from campaigns.kit.pages.forms import with_errors
-from campaigns.planning.search import FIELDS, FIRST, MOST_RUNS, shown
+from campaigns.kit.structs import fields_of
+from campaigns.planning.leaves import Count
+from campaigns.planning.search import FIELDS, StatedSearch, shown
 
 PATH = "search"
 NAMES = tuple(f"search_{name}" for name in FIELDS)
-LABELS = {
-    "load": "Search for the capacity of",
-    "first": "First load",
-    "largest": "Stop above",
-    "lowest": "Smallest load",
-    "most_runs": "Most runs",
-    "most_failed": "Most failed work",
-    "person": "Who stops it",
-}
-HELP = {
-    "load": "The search chooses the levels, so do not vary it. The target has to allow overloads.",
-    "first": "A load that the target surely carries.",
-    "largest": "No run has a larger load. The owner's limit may be smaller.",
-    "lowest": "It halves down to this, where the first load fails.",
-    "most_runs": "Of each setting, without checks of recovery.",
-    "most_failed": "In all runs together; then the search ends. Needed for a production server.",
-    "person": "An account that may cancel it, and is told when it begins. Needed for a production server.",
-}
-HINTS = {"first": plain(FIRST), "lowest": "1", "most_runs": str(MOST_RUNS), "most_failed": "any"}
 
 
 class SearchForm(forms.Form):
@@ -40,33 +23,28 @@ class SearchForm(forms.Form):
         loads: Sequence[str],
         values: Mapping[str, str],
         errors: Mapping[str, Sequence[str]] | None = None,
+        label_of: Callable[[str], str] = str,
     ) -> None:
         super().__init__(initial={name: values.get(name, "") for name in NAMES})
-        for name, field_name in zip(FIELDS, NAMES, strict=True):
+        for name, declared in fields_of(StatedSearch).items():
+            field: forms.Field = forms.CharField(widget=_input(declared))
             if name == "load":
-                field: forms.Field = forms.ChoiceField(
-                    choices=[("", "do not search"), *((load, load) for load in loads)],
-                    label=LABELS[name],
-                    help_text=HELP[name],
-                )
-            else:
-                field = forms.CharField(
-                    label=LABELS[name],
-                    help_text=HELP[name],
-                    widget=forms.TextInput(
-                        {
-                            "inputmode": "text" if name == "person" else "numeric",
-                            "placeholder": HINTS.get(name, ""),
-                        }
-                    ),
-                )
-            self.fields[field_name] = field
+                known = ((load, label_of(load)) for load in loads)
+                field = forms.ChoiceField(choices=[("", "do not search"), *known])
+            field.label, field.help_text = declared.label, declared.help_text
+            self.fields[f"search_{name}"] = field
         places = {
             f"search_{path.removeprefix('search.')}": messages
             for path, messages in (errors or {}).items()
             if path.startswith("search.")
         }
         with_errors(self, places)
+
+
+def _input(declared: forms.Field) -> forms.TextInput:
+    """Return the input of a leaf, as typed; `planning.search` reads it."""
+    keys = "numeric" if isinstance(declared, Count) else "text"
+    return forms.TextInput({"inputmode": keys, "placeholder": getattr(declared, "hint", "")})
 
 
 def as_entered(stored: Json | None) -> dict[str, str]:

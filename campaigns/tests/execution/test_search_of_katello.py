@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 FIRST = 4
 SEARCH = {
-    "question": "How many hosts may register at once?",
+    "question": "How many hosts can register at once?",
     "kind": "registration",
     "parameters": {
         "organization": "ACME",

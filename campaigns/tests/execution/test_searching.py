@@ -492,7 +492,7 @@ def test_a_definition_can_be_sent_again(draft, server):
         ({"search": SEARCH | {"most_runs": 3}}, "search.most_runs"),
         ({"search": SEARCH | {"most_failed": 0}}, "search.most_failed"),
         ({"search": SEARCH | {"person": ["op"]}}, "search.person"),
-        ({"search": SEARCH | {"colour": 3}}, "search"),
+        ({"search": SEARCH | {"colour": 3}}, "search.colour"),
         ({"search": [1]}, "search"),
         ({"factors": {"level": [1, 2]}}, "factors.level"),
         ({"order": "random"}, "order"),

@@ -19,7 +19,7 @@ from campaigns.findings.compute import findings as computing
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
 from campaigns.findings.wording.answer import answer_text
-from campaigns.findings.wording.targets import targets_text
+from campaigns.findings.wording.targets import targets_texts
 from campaigns.kinds.base import Health, Measured, Proof, TargetUnavailable
 from campaigns.kit import name_service
 from campaigns.kit.errors import NotPossible
@@ -29,6 +29,7 @@ from campaigns.overview.pages import metrics
 from campaigns.planning import lifecycle
 from campaigns.reviews.reports.parts import part_of
 from campaigns.tests.execution.going_on import execute_next, run_all
+from campaigns.tests.findings.spoken import caveats_of
 
 pytestmark = pytest.mark.django_db
 
@@ -293,7 +294,8 @@ def test_one_that_fails_leaves_the_answer_of_the_others_standing(side_by_side, d
     told = {part.level: part for part in found.answer.targets.targets}
     assert (told["proxy-16"].took_part, told["proxy-16"].blocks) == (2, 5)
     assert (told["proxy-8"].took_part, told["proxy-8"].out) == (5, "")
-    text = answer_text(found.answer, found.pairs, found.levels, sessions=found.sessions).caveat
+    answer = answer_text(found.answer, found.pairs, found.levels, sessions=found.sessions)
+    text = caveats_of(answer)
     assert "proxy-16 took part in 2 of 5 blocks: " in text
     assert "proxy-8 / proxy-46: also differs: CPU -8 / 46" in text
     assert found.levels
@@ -439,9 +441,8 @@ def test_the_idle_target_on_the_same_machine_is_asked_whether_it_is_quiet(
         "proxy-16": (0, 3),
         "proxy-8": (1, 3),
     }
-    assert "not proved before 1 of 3 runs on other targets (not proved: refused.)" in targets_text(
-        told
-    )
+    texts = " ".join(targets_texts(told))
+    assert "not proved before 1 of 3 runs on other targets (not proved: refused.)" in texts
     assert campaign.runs.exclude(state=Run.State.DONE).count() == 0
 
     campaign.places.update(machine=None)  # of before hosts were stored

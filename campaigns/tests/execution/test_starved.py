@@ -67,9 +67,9 @@ def test_a_generator_that_is_really_starved_is_not_judged(campaign, tmp_path):
 
     answer = answers_of([campaign.pk])[campaign.pk]
     assert answer.sentence == (
-        "Not judged: other programs kept the load generator waiting in 3 of 3 runs. Run it on a quiet machine, or from "
-        "another one."
+        "Not judged: other programs kept the load generator waiting in 3 of 3 runs."
     )
+    assert answer.certainty == "Run it on a quiet machine, or from another one."
     assert answer.facts == ()
     checks = {each["name"]: each for each in campaign.findings.get(name="checks").result["checks"]}
     assert (checks["starved"]["outcome"], checks["starved"]["value"]) == ("warn", 3.0)

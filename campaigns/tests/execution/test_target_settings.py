@@ -11,7 +11,7 @@ from campaigns.execution.dispatch.due import claim_restorations
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.running import execute
 from campaigns.execution.waiting import waiting_for
-from campaigns.kit.errors import NotPossible
+from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -417,3 +417,65 @@ def test_a_restoration_that_died_is_claimed_again_when_its_time_is_over(
     dispatch.dispatch()
     restore_settings.restore(target.pk)
     assert server.values["puma_workers"] == 2
+
+
+# Named configurations
+
+
+NAMED = {
+    "2 x 16": {"puma_workers": 2, "puma_threads": 16},
+    "4 x 8": {"puma_workers": 4, "puma_threads": 8},
+}
+
+
+@pytest.fixture
+def threads(server, target, admin):
+    return target_settings.save_setting(over_http("puma_threads"), target, admin)
+
+
+def test_a_configuration_is_set_and_read_back_and_set_back_setting_by_setting(
+    server, workers, threads, launched, target
+):
+    campaign = launched(factors={"configuration": NAMED}, repetitions=1)
+    restore(target)
+
+    assert states(campaign) == ["done"] * 2
+    for run in campaign.runs.all():
+        chosen = NAMED[run.cell.levels_by_factor["configuration"]]
+        rows = EffectiveSetting.objects.filter(attempt__run=run, name__in=chosen)
+        assert {row.name: row.in_force for row in rows} == chosen
+        assert all(row.ok for row in rows)
+    assert server.values == {"puma_workers": 2, "puma_threads": 5}
+    assert FoundSetting.objects.filter(restored_at=None).count() == 0
+
+
+def test_a_run_whose_configuration_is_not_whole_is_void_by_the_name_of_the_setting(
+    server, workers, threads, launched
+):
+    server.deaf.add("puma_threads")
+    campaign = launched(factors={"configuration": NAMED}, repetitions=1)
+    go()
+
+    assert set(states(campaign)) == {Run.State.VOID}
+    assert "puma_threads" in Attempt.objects.earliest("pk").reason
+
+
+def test_a_person_sets_the_settings_of_a_configuration_by_hand(
+    server, workers, target, admin, launched
+):
+    target_settings.save_setting(manually("puma_threads"), target, admin)
+    launched(factors={"configuration": NAMED}, repetitions=1)
+    go()
+
+    ((name, value),) = open_requests().values_list("setting__name", "value")
+    assert name == "puma_threads"
+    assert value in (8, 16)
+
+
+def test_a_setting_of_a_configuration_stays_as_long_as_a_campaign_needs_it(
+    server, workers, threads, launched, target, admin
+):
+    launched(factors={"configuration": NAMED}, repetitions=1)
+
+    with pytest.raises(Invalid, match="needs it as it is"):
+        target_settings.delete_setting(threads, admin)

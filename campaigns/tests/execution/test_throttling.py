@@ -128,7 +128,7 @@ def test_maxconn_is_set_read_back_and_set_back(target, throttle):
     assert {(each.asked, each.in_force) for each in found} == {(0, 0), (3, 3)}
     compute.analyse(campaign)
     (answer,) = answers_of([campaign.pk]).values()
-    told = " ".join(each.text for each in answer.statements)
+    told = " ".join((answer.caveat, *answer.further))
     assert "3 of 5 clients were served; their response time is" in told
     assert "If all take turns, each waits" in told
     restore_settings.restore(target.pk)

@@ -13,7 +13,8 @@ from campaigns.kit import processor_time
 from campaigns.kit.errors import Invalid
 from campaigns.models import Target
 from campaigns.planning import checking, drafts
-from campaigns.planning.checking import KNOWN_FIELDS, check
+from campaigns.planning.checking import check
+from campaigns.planning.definition import Definition
 from campaigns.planning.kind_fields import MOST_MESSAGES
 from campaigns.planning.preview import preview
 from campaigns.tests.toy import ToyForm, definition
@@ -165,11 +166,11 @@ def test_a_long_question_gives_a_short_name(target):
         ({"target": None}, "target", "Choose the server"),
         ({"target": 10**30}, "target", "There is no target"),
         ({"target": "1; drop"}, "target", "There is no target"),
-        ({"target": [1]}, "target", "There is no target"),
-        ({"target": {"pk": 1}}, "target", "There is no target"),
-        ({"target": True}, "target", "There is no target"),
-        ({"target": math.nan}, "target", "There is no target"),
-        ({"target": math.inf}, "target", "There is no target"),
+        ({"target": [1]}, "target", "name or the number"),
+        ({"target": {"pk": 1}}, "target", "name or the number"),
+        ({"target": True}, "target", "name or the number"),
+        ({"target": math.nan}, "target", "name or the number"),
+        ({"target": math.inf}, "target", "name or the number"),
         ({"question": ""}, "question", "required"),
         ({"question": "   "}, "question", "required"),
         ({"question": "q" * 501}, "question", "at most 500"),
@@ -190,7 +191,7 @@ def test_a_long_question_gives_a_short_name(target):
         ({"repetitions": 201}, "repetitions", "less than or equal to 200"),
         ({"repetitions": "three"}, "repetitions", "whole number"),
         ({"repetitions": 1.5}, "repetitions", "whole number"),
-        ({"repetitions": True}, "repetitions", "whole number"),
+        ({"repetitions": True}, "repetitions", "not true or false"),
         ({"repetitions": math.nan}, "repetitions", "whole number"),
         ({"repetitions": 2**63}, "repetitions", "less"),
         ({"repetitions": [3]}, "repetitions", ""),
@@ -217,8 +218,8 @@ def test_a_long_question_gives_a_short_name(target):
         ({"margin_percent": 10}, "margin_percent", "at most as wide"),
         ({"stop_rule": "never"}, "stop_rule", "never"),
         ({"primary_metric": "beauty"}, "primary_metric", "there are duration, rate"),
-        ({"primary_metric": {"a": 1}}, "primary_metric", "not a metric"),
-        ({"primary_metric": ["duration"]}, "primary_metric", "not a metric"),
+        ({"primary_metric": {"a": 1}}, "primary_metric", "name of a metric"),
+        ({"primary_metric": ["duration"]}, "primary_metric", "name of a metric"),
         ({"colour": "red"}, "colour", "There is no field “colour”"),
         ({"parameters": []}, "parameters.path", "required"),
         ({"parameters": [1]}, "parameters", "by name"),
@@ -237,11 +238,11 @@ def test_a_long_question_gives_a_short_name(target):
         ({"factors": {"careful": [True, False]}}, "factors.careful", "cannot vary"),
         ({"factors": {"x\x00": [1]}}, "factors.x\x00", "cannot vary"),
         ({"factors": {"engine": []}}, "factors.engine", "at least one level"),
-        ({"factors": {"engine": "new"}}, "factors.engine", "at least one level"),
+        ({"factors": {"engine": "new"}}, "factors.engine", "list of levels"),
         ({"factors": {"engine": ["new", "new"]}}, "factors.engine", "there twice"),
         ({"factors": {"workers": ["5", 5]}}, "factors.workers", "there twice"),
         ({"factors": {"workers": ["five", "6"]}}, "factors.workers", "“five”"),
-        ({"factors": {"workers": [[1], 2]}}, "factors.workers", ""),
+        ({"factors": {"workers": [[1], 2]}}, "factors.workers", "“[1]”: Give one value"),
         ({"factors": {"workers": [None, 2]}}, "factors.workers", ""),
         ({"factors": {"path": ["\x00", "/a"]}}, "factors.path", "Null"),
         ({"factors": {"workers": list(range(1, 502))}}, "factors.workers", "at most 500"),
@@ -368,7 +369,7 @@ def test_junk_in_any_field_is_invalid_or_can_be_stored(target):
 
     for _ in range(500):
         data = definition(target=target.pk)
-        for name in random.sample(sorted(KNOWN_FIELDS), random.randint(1, 3)):
+        for name in random.sample(Definition.__struct_fields__, random.randint(1, 3)):
             data[name] = random.choice(JUNK)
         with suppress(Invalid), transaction.atomic():
             drafts.create(check(data), None)

@@ -18,7 +18,8 @@ def checked(target, contrast, **changes):
 def refused(target, contrast, **changes):
     with pytest.raises(Invalid) as caught:
         checked(target, contrast, **changes)
-    (message,) = caught.value.errors["primary_contrast"]
+    ((path, (message, *_)), *_) = caught.value.errors.items()
+    assert path.startswith("primary_contrast")
     return message
 
 
@@ -36,6 +37,13 @@ def test_levels_are_read_as_their_field_reads_them(target):
         "baseline": 4,
         "at": {"engine": "old"},
     }
+
+
+@pytest.mark.parametrize("nothing", [None, "", {}])
+def test_other_levels_need_not_be_named(target, nothing):
+    found = checked(target, {"factor": "engine", "at": nothing}).campaign.primary_contrast
+
+    assert found["at"] == {}
 
 
 def test_of_two_levels_the_first_is_the_baseline(target):
@@ -56,7 +64,7 @@ def test_a_single_factor_need_not_be_named(target):
     [
         ("7 against 5", "Give factor, candidate and baseline"),
         (["workers"], "Give factor, candidate and baseline"),
-        ({"factor": "workers", "level": 2}, "There is no “level” in it"),
+        ({"factor": "workers", "level": 2}, "There is no field “level” here"),
         ({"factor": "slow", "candidate": 1, "baseline": 0}, "“slow” is none: workers, engine."),
         ({"candidate": 4, "baseline": 2}, "Say of which: workers, engine."),
         ({"factor": "workers"}, "Say which level is the baseline: 2, 4, 8."),
@@ -64,8 +72,8 @@ def test_a_single_factor_need_not_be_named(target):
         ({"factor": "workers", "baseline": 2, "candidate": 5}, "“5” is not a level of workers"),
         ({"factor": "workers", "baseline": 2, "candidate": "x"}, "“x” is not a level of workers"),
         ({"factor": "workers", "baseline": 4, "candidate": 4}, "are both 4; choose two levels"),
-        ({"factor": "workers", "baseline": {}, "candidate": [4]}, "is not a level of workers"),
-        ({"factor": ["workers"], "baseline": 2, "candidate": 4}, "is none: workers, engine."),
+        ({"factor": "workers", "baseline": {}, "candidate": [4]}, "Give one level"),
+        ({"factor": ["workers"], "baseline": 2, "candidate": 4}, "Give the name of a factor."),
         ({"factor": "engine", "at": "workers=2"}, "Give “at” as levels by factor"),
         ({"factor": "engine", "at": {"engine": "new"}}, "“at” names levels of other factors"),
         ({"factor": "engine", "at": {"slow": 1}}, "“slow” in “at” does not vary"),

@@ -11,8 +11,8 @@ from campaigns.planning.criterion import (
 
 METRICS = (
     Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
-    Metric("time_p95", "Time, 95th percentile", "s", lower_is_better=True, percentile=0.95),
-    Metric("file_p95", "File, 95th percentile", "ms", lower_is_better=True, percentile=0.95),
+    Metric("time_p95", "Time, p95", "s", lower_is_better=True, percentile=0.95),
+    Metric("file_p95", "File, p95", "ms", lower_is_better=True, percentile=0.95),
     Metric("rate", "Rate", "MB/s", lower_is_better=False),
     Metric("passed", "Passed", "count", lower_is_better=False),
     Metric("asked", "Asked", "req/s", lower_is_better=False),
@@ -35,7 +35,18 @@ def refused(*conditions, **named):
     return path, message
 
 
-@pytest.mark.parametrize("nothing", [None, "", {}, {"conditions": []}, {"resolution": None}])
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        None,
+        "",
+        {},
+        {"conditions": []},
+        {"conditions": None},
+        {"conditions": ""},
+        {"resolution": None},
+    ],
+)
 def test_a_campaign_need_not_state_one(nothing):
     errors: dict[str, list[str]] = {}
 
@@ -93,17 +104,17 @@ def test_limits_are_converted_into_the_unit_of_the_metric(metric, side, limit, s
     ("condition", "words"),
     [
         ({"metric": "speed", "at_most": 1}, "“speed” is not a metric of this campaign; there are"),
-        ({"at_most": 1}, "Say of which metric: duration"),
+        ({"at_most": 1}, "Choose a metric for this limit: duration"),
         ({"metric": "duration", "at_most": "5 MB"}, "is in MB, and duration in s"),
         ({"metric": "rate", "at_least": "3 min"}, "is in min, and rate in MB/s"),
         ({"metric": "asked", "at_least": "3 files/s"}, "is in files/s, and asked in req/s"),
         ({"metric": "duration", "at_most": "soon"}, "“soon” is not a limit: give a number in s"),
         ({"metric": "duration", "at_most": "1,5"}, "“1,5” has a comma"),
-        ({"metric": "duration", "at_most": True}, "“True” is not a limit"),
-        ({"metric": "duration", "at_most": [1]}, "“[1]” is not a limit"),
+        ({"metric": "duration", "at_most": True}, "Give a number, or a text"),
+        ({"metric": "duration", "at_most": [1]}, "Give a number, or a text"),
         ({"metric": "duration", "at_most": float("inf")}, "too large"),
         ({"metric": "duration", "at_most": float("nan")}, "too large, or none"),
-        ({"metric": "duration", "at_most": 10**400}, "too large"),
+        ({"metric": "duration", "at_most": 10**400}, "Give a number, or a text"),
         ({"metric": "duration", "at_most": "1e308 h"}, "too large"),
         ({"metric": "duration", "at_most": 0}, "give one above 0"),
         ({"metric": "duration", "at_most": "-3 min"}, "give one above 0"),
@@ -112,7 +123,7 @@ def test_limits_are_converted_into_the_unit_of_the_metric(metric, side, limit, s
         ({"metric": "duration", "at_least": 2}, "Lower is better for duration"),
         ({"metric": "rate", "at_most": 2}, "Higher is better for rate"),
         ({"metric": "spread", "at_most": 2}, "no better direction"),
-        ({"metric": "duration", "most": 2}, "There is no “most” in it"),
+        ({"metric": "duration", "most": 2}, "There is no field “most” here"),
         ("duration <= 3", "Give an object such as"),
     ],
 )
@@ -124,7 +135,7 @@ def test_an_unfit_condition_is_refused_where_it_is(condition, words):
         condition,
     )
 
-    assert path == "criterion.conditions.1"
+    assert path.startswith("criterion.conditions.1")
     assert words in message
 
 
@@ -180,7 +191,7 @@ def test_another_type_is_refused(value):
 
 
 def test_unknown_names_and_too_many_conditions_are_refused():
-    assert refused(limits=[])[0] == "criterion"
+    assert refused(limits=[])[0] == "criterion.limits"
     assert refused(*[{"metric": "duration", "at_most": 1}] * 11)[0] == "criterion.conditions"
 
 
@@ -220,6 +231,6 @@ def test_labels_name_metric_bound_and_unit():
     stored, _ = read({"metric": "time_p95", "at_most": 180}, failed_percent=5)
 
     assert labels_of(stored, METRICS) == [
-        "Time, 95th percentile: at most 3 min",
+        "Time, p95: at most 3 min",
         "at most 5 % of the work fails",
     ]

@@ -208,10 +208,10 @@ def test_the_kind_storage_asks_for_the_ssh_login_when_it_is_saved():
     target = made("http")
 
     (why,) = refused(storing(target))["target"]
-    assert "an admin gives its SSH login on the page of the target" in why
+    assert "an admin gives it on the page of the target" in why
     login = SshLogin.objects.create(target=target, host="127.0.0.1", username="them", key="x")
     (why,) = refused(storing(target))["target"]
-    assert "accepted the host key" in why
+    assert "The host key of the machine of" in why
     login.host_key = "ssh-ed25519 AAAA"
     login.save()
     check(storing(target))

@@ -53,7 +53,7 @@ def test_a_definition_names_no_roles_where_none_is_stated(target, roles):
     [
         ({"workers": "load"}, "roles.workers", "workers is setting in the kind Toy, and cannot be"),
         ({"slow": "much"}, "roles.slow", "slow may be declared load"),
-        ({"slow": ["load"]}, "roles.slow", "slow may be declared load"),
+        ({"slow": ["load"]}, "roles.slow", "Give the name of a role"),
         ({"speed": "load"}, "roles.speed", "what varies is workers, slow"),
         ("slow", "roles", "Give the role of each factor"),
     ],
@@ -92,7 +92,7 @@ def test_the_preview_tells_what_load_means(target):
     assert "slow is load: its levels are never ranked" in shown
     assert "workers is compared at each load" in shown
     assert "No criterion is stated" in shown
-    assert "takes 352 units of work in a cell (samples) with no failure" in shown
+    assert "It takes 352 samples per cell without a failure" in shown
 
 
 def test_the_plan_says_before_the_launch_what_its_grid_can_claim():

@@ -100,12 +100,42 @@ def import_file(
         Path | None,
         typer.Option(metavar="FILE", help="What the columns of a CSV mean, as YAML or JSON."),
     ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FACTOR",
+            help="How much was asked of the target at once; its levels are not ranked. May be repeated.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FACTOR",
+            help="What the file does not declare and somebody may choose; its levels are ranked. May be repeated.",
+        ),
+    ] = None,
+    lower: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="Of which the file does not say that lower is better. May be repeated.",
+        ),
+    ] = None,
+    higher: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC",
+            help="Of which the file does not say that higher is better. May be repeated.",
+        ),
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for a large file.")] = 600,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Import the file of another tool as a finished campaign; all of it, or nothing."""
     session = session_of(context)
+    roles = _stated(load=load, setting=setting)
+    directions = _stated(lower=lower, higher=higher)
     query = {
         "filename": "" if str(file) == "-" else file.name,
         "format": format_name or (MAPPED if mapping else ""),
@@ -116,6 +146,8 @@ def import_file(
         "primary_metric": metric,
         "context": json_text.dumps(_facts(fact)) if fact else "",
         "mapping": _mapping(mapping) if mapping else "",
+        "roles": json_text.dumps(roles) if roles else "",
+        "directions": json_text.dumps(directions) if directions else "",
         "dry_run": "true" if dry_run else "",
     }
     result = session.server.send(
@@ -134,6 +166,18 @@ def import_file(
 
 def _mapping(path: Path) -> str:
     return json_text.dumps(require_mapping(read_yaml(path), "a mapping of columns"))
+
+
+def _stated(**names: list[str] | None) -> dict[str, str]:
+    """Return what is said of each name: the word of its option. Raise BadUse for one of two options."""
+    result: dict[str, str] = {}
+    for word, given in names.items():
+        for name in given or ():
+            if result.setdefault(name, word) != word:
+                raise BadUse(
+                    f"--{word} {name}: it is given as --{result[name]}, too; give it once."
+                )
+    return result
 
 
 def _facts(given: list[str]) -> dict[str, str]:
@@ -161,6 +205,7 @@ def _when_read(server: Server, submission: Mapping[str, Any], timeout: float) ->
                 "runs": result["runs"],
                 "values": result["values"],
                 "dropped": result["dropped"],
+                "questions": [],
                 "submission": result,
             }
         if monotonic() >= end:
@@ -172,11 +217,13 @@ def _tell(session: Session, found: Mapping[str, Any]) -> None:
     """Say what became of a submission."""
     for left_out in found["dropped"]:
         session.out.say(f"Note: {left_out}", "yellow")
+    for question in found["questions"] if found["made"] else ():
+        session.out.say(f"Question: {question}", "yellow")
     if session.as_json:
         session.out.give(found)
         return
     what = f"{found['runs']} runs, {found['values']} values"
-    if found["dry_run"]:
+    if found["dry_run"] and found["made"]:
         varied = f", varying {', '.join(found['factors'])}" if found["factors"] else ""
         session.out.line(
             f"Would store “{found['name']}”: {what}{varied}. It asks: {found['question']}"
@@ -186,7 +233,8 @@ def _tell(session: Session, found: Mapping[str, Any]) -> None:
     if found["made"]:
         session.out.line(f"Stored {what} as campaign {campaign['id']}.")
     else:
-        session.out.line(f"Campaign {campaign['id']} has exactly these already ({what}).")
+        nothing = " Nothing would be stored." if found["dry_run"] else ""
+        session.out.line(f"Campaign {campaign['id']} has exactly these already ({what}).{nothing}")
     session.out.line(campaign["page"], "cyan")
 
 

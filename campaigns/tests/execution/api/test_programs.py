@@ -383,7 +383,7 @@ def test_the_pages(client, db):
     row = Program.objects.get()
     assert b"saved as a draft" in answer.content
     answer = client.post(reverse("program-try", args=[row.pk]), follow=True)
-    assert b"The trial is on its way" in answer.content
+    assert b"The trial has started" in answer.content
     Program.objects.update(
         trial_began_at=None,
         trial={"failure": "", "arguments": ["echo"], "seconds": 0.1, "exit_status": 0},

@@ -83,3 +83,16 @@ def test_every_icon_that_is_named_is_in_the_sprite(request):
 )
 def test_a_place_is_written_with_its_ending(place, text):
     assert formats.ordinal(place) == text
+
+
+@pytest.mark.parametrize(
+    ("days", "text"),
+    [(0.1, "2 h 24\u00a0min ago"), (1.5, "1 day ago"), (59, "59 days ago"), (61, "-")],
+)
+def test_the_age_of_an_answer_ends_as_its_date(days, text):
+    moment = datetime.now(UTC) - timedelta(days=days)
+
+    shown = formats.age(moment)
+
+    assert (f"{moment:>%Y-%m-%d}</time>" if text == "-" else text) in shown
+    assert moment.isoformat() in shown

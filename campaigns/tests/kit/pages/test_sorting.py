@@ -56,7 +56,7 @@ def campaign(target, person):
 
 
 def lines(browser, campaign, **query):
-    address = reverse("campaign", args=[campaign.pk])
+    address = reverse("campaign-runs", args=[campaign.pk])
     return browser.get(address, query).context["table"]["lines"]
 
 
@@ -82,7 +82,9 @@ def test_runs_are_sorted_by_every_column_over_all_pages(browser, campaign, colum
 
 @pytest.mark.django_db
 def test_the_order_of_runs_stays_while_they_are_filtered(browser, campaign):
-    text = browser.get(reverse("campaign", args=[campaign.pk]), {"sort": "-value"}).content.decode()
+    text = browser.get(
+        reverse("campaign-runs", args=[campaign.pk]), {"sort": "-value"}
+    ).content.decode()
 
     assert '<input type="hidden" name="sort" value="-value">' in text
     assert 'aria-sort="descending"><a class="sort" href="?sort=value#runs-panel">' in text

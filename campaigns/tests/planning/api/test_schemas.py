@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 
 from campaigns.models import Campaign
 from campaigns.planning.api.schemas import definition_schema
-from campaigns.planning.checking import KNOWN_FIELDS
+from campaigns.planning.definition import Definition
 from campaigns.tests.toy import definition
 
 MISSING = object()
@@ -24,7 +24,7 @@ def test_it_is_a_schema_that_knows_every_field():
     schema = definition_schema()
 
     Draft7Validator.check_schema(schema)
-    assert set(schema["properties"]) == KNOWN_FIELDS
+    assert set(schema["properties"]) == set(Definition.__struct_fields__)
     assert all(field["description"] for field in schema["properties"].values())
 
 
@@ -103,3 +103,20 @@ def test_what_is_not_valid_the_server_refuses_too(api, target, changes):
     status, _ = api.post("campaigns?launch=true", sent)
     assert status in (400, 409)
     assert not Campaign.objects.filter(launched_at__isnull=False).exists()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fits"),
+    [
+        ({"at_most": 5}, True),
+        ({"at_most": "5 s", "at_least": None}, False),
+        ({"at_most": None}, False),
+        ({"at_most": 5, "at_least": 1}, False),
+        ({}, False),
+    ],
+)
+def test_a_condition_has_one_bound(bounds, fits):
+    criterion = {"conditions": [{"metric": "duration", **bounds}]}
+    data = {"kind": "downloader", "target": 1, "question": "?", "repetitions": 3}
+
+    assert (complaints({**data, "criterion": criterion}) == []) is fits

@@ -57,7 +57,7 @@ def test_running_and_result_show_it_to_everybody(browser, campaign, client, pers
     )
     store(campaign, lambda run: 8.0 / run.cell.levels_by_factor["workers"] + run.position / 1000)
     finish(campaign)
-    result = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    result = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
     assert "Amended after launch: question “Is the new engine faster?”" in result
     assert "by reviewer: Asked anew." in result
     exported = json.loads(browser.get(f"/campaigns/{campaign.pk}/campaign.json").getvalue())
@@ -122,7 +122,7 @@ def test_the_primary_contrast_is_chosen_and_taken_back(browser, campaign):
 
     campaign.refresh_from_db()
     assert not campaign.primary_contrast
-    text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    text = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
     assert "workers 8 vs. 2 → none . All count." in text
 
 

@@ -50,7 +50,7 @@ def test_one_click_on_a_result_too(browser, target, person):
     store(campaign, lambda run: 10.0 + run.position / 100)
     finish(campaign)
 
-    assert "Calibrate (A/A)" in Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    assert "Calibrate (A/A)" in Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
     browser.post(f"/campaigns/{campaign.pk}/calibrate/")
 
     assert made().target == target
@@ -63,7 +63,7 @@ def test_a_look_makes_nothing(browser, draft):
 def test_what_comes_from_outside_is_not_calibrated(browser, person):
     campaign, _ = demonstration.published_campaign(person)
 
-    assert "Calibrate (A/A)" not in Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    assert "Calibrate (A/A)" not in Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
     page = Page(browser.post(f"/campaigns/{campaign.pk}/calibrate/", follow=True))
 
     assert "come from outside" in page.text
@@ -83,7 +83,7 @@ def test_a_target_that_was_retired_is_not_measured(browser, draft):
 def test_the_page_of_a_calibration_says_what_was_shown(browser, target, person):
     campaign = calibrated(target, person)
 
-    text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    text = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
 
     assert "Identical runs differ by up to" in text
     assert "no difference exists by construction" in text
@@ -97,7 +97,7 @@ def test_the_page_of_a_calibration_says_what_was_shown(browser, target, person):
 def test_a_false_alarm_is_told_as_one(browser, target, person):
     campaign = calibrated(target, person, b_is=1.5)
 
-    text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    text = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
 
     assert "1 of 1 comparison called better or worse: a false alarm, which 5 % of such" in text
     assert "false alarm: 1 of 1 comparison" in text
@@ -107,7 +107,7 @@ def test_the_false_alarms_of_all_calibrations_are_counted(browser, target, perso
     calibrated(target, person, b_is=1.5)
     campaign = calibrated(target, person)
 
-    text = Page(browser.get(f"/campaigns/{campaign.pk}/")).text
+    text = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
 
     assert (
         "Of 2 A/A comparisons of this kind and metric on this server, 1 was a false alarm; at most about 5 % should be."
@@ -119,7 +119,7 @@ def test_while_it_runs_nothing_is_said(browser, target, person):
     campaign = calibrated(target, person)
     Campaign.objects.filter(pk=campaign.pk).update(state="running")
 
-    text = Page(browser.get(f"/campaigns/{campaign.pk}/?view=results")).text
+    text = Page(browser.get(f"/campaigns/{campaign.pk}/print/")).text
 
     assert "What identical runs show" not in text
 

@@ -69,7 +69,7 @@ def test_rows_become_conditions_and_are_shown_again(browser, target, toy):
     [
         ({"condition_1_metric": "duration", "condition_1_limit": ""}, "Give its limit"),
         ({"condition_1_metric": "duration", "condition_1_limit": "5 MB"}, "is in MB"),
-        ({"condition_1_metric": "", "condition_1_limit": "5"}, "Say of which metric"),
+        ({"condition_1_metric": "", "condition_1_limit": "5"}, "Choose a metric for this limit"),
         ({"criterion_failed": "200"}, "out of range"),
         ({"criterion_resolution": "1"}, "out of range"),
     ],

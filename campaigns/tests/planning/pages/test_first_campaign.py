@@ -147,7 +147,7 @@ def test_a_failed_try_out_is_a_warning_beside_the_launch(browser, draft, state):
 
 
 def test_what_no_worker_can_run_is_greyed_with_the_reason(browser, target):
-    why = "Install aria2 on a worker: the program aria2c is missing."
+    why = "Install old on a worker: the program is missing."
     lacks = {"toy": {"engine": {"old": why}}}
     Worker.objects.create(name="a", host="a", lacks=lacks)
 
@@ -162,9 +162,9 @@ def test_what_no_worker_can_run_is_greyed_with_the_reason(browser, target):
 
 
 def test_a_kind_tells_what_this_machine_lacks(monkeypatch):
-    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("campaigns.kinds.sql.engine.pgbench.candidates", list)
 
-    assert set(driver_of("downloader").lacking()) == {"engine"}
+    assert set(driver_of("sql").lacking()) == {"script"}
 
 
 def test_a_bad_level_is_marked_where_it_stands(browser, sent):

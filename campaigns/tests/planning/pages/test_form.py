@@ -2,10 +2,12 @@ import pytest
 from django.urls import reverse
 
 from campaigns.kinds.base import REFUSED
-from campaigns.models import Attempt, Campaign, Run, Worker
-from campaigns.planning import lifecycle
+from campaigns.models import Attempt, Campaign, Run, Setting, Target, Worker
+from campaigns.planning import drafts, lifecycle
+from campaigns.planning.checking import check
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin
+from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
 
@@ -407,6 +409,78 @@ def test_a_campaign_of_a_retired_target_is_cloned_to_another(browser, draft, tar
     page = Page(browser.get(reverse("campaign-clone", args=[draft.pk])))
 
     assert "there is none yet" in page.text
+    assert "The target “toy server” cannot be measured any more; none is chosen here." in page.text
+
+
+@pytest.mark.parametrize("name", ["campaign-clone", "campaign-edit"])
+def test_another_target_is_not_chosen_without_a_word(browser, draft, target, name):
+    place = {"base_url": "http://127.0.0.1:8", "address": "127.0.0.1:8"}
+    other = Target.objects.create(name="other", family="http", **place)
+    Target.objects.filter(pk=target.pk).update(retired_at=draft.created_at)
+
+    page = browser.get(reverse(name, args=[draft.pk]))
+
+    assert page.context["form"].design["target"].value() == str(other.pk)
+    told = "The target “toy server” cannot be measured any more; “other” is chosen here."
+    assert told in Page(page).text
+
+
+@pytest.fixture
+def with_settings(target, person):
+    """A draft that varies one choice of its target and holds another; then both lose their values."""
+    values = {"type": "choice", "choices": ["a", "b", "c"], "apply": {}, "read_back": {}}
+    for name in ("held", "varied", "other"):
+        Setting.objects.create(name=name, target=target, **values)
+    sent = {
+        "parameters": {"path": "/a", "held": "b", "other": "a"},
+        "factors": {"varied": ["a", "b"]},
+        "order": "interleaved",
+    }
+    draft = drafts.create(check(definition(target=target.pk, **sent)), person)
+    Setting.objects.exclude(name="other").update(choices=["a", "c"])
+    return draft
+
+
+@pytest.mark.parametrize("name", ["campaign-clone", "campaign-edit"])
+def test_a_value_that_is_no_choice_any_more_is_shown_with_its_error(browser, with_settings, name):
+    path = reverse(name, args=[with_settings.pk])
+
+    answer = browser.get(path)
+
+    page, form = Page(answer), answer.context["form"]
+    rows = {row.name: row for fold in form.parameters.folds for row in fold.rows}
+    why = "Select a valid choice. b is not one of the available choices."
+    assert (rows["held"].errors, rows["varied"].errors) == ([why], [f"“b”: {why}"])
+    assert rows["other"].errors == []
+    (held,) = [a for tag, a in page.elements if tag == "option" and a["value"] == "b"
+               and "selected" in a]  # fmt: skip
+    assert "disabled" not in held
+    boxes = [box["value"] for box in page.named("levels-varied") if "checked" in box]
+    assert boxes == ["a", "b"]
+    assert page.text.count("no choice any more") == 2
+
+
+def test_a_setting_that_went_is_not_left_out_without_a_word(browser, with_settings):
+    Setting.objects.exclude(name="other").delete()
+
+    page = Page(browser.get(reverse("campaign-clone", args=[with_settings.pk])))
+
+    assert "What is chosen here has no held, varied: left out, also where it varied." in page.text
+
+
+def test_what_is_taken_over_as_it_was_needs_no_word(browser, draft):
+    page = Page(browser.get(reverse("campaign-clone", args=[draft.pk])))
+
+    assert "any more" not in page.text
+    assert "What is chosen here" not in page.text
+
+
+def test_a_metric_that_went_is_not_replaced_without_a_word(browser, draft):
+    Campaign.objects.filter(pk=draft.pk).update(primary_metric="speed")
+
+    page = Page(browser.get(reverse("campaign-clone", args=[draft.pk])))
+
+    assert "There is no metric speed any more; duration is the primary metric here." in page.text
 
 
 def test_limits_are_said_in_words_and_follow_what_is_typed(browser, sent):
@@ -472,3 +546,108 @@ def test_a_pool_that_measures_nothing_is_refused_beside_its_field(browser, sent)
     assert page.by_id("f-pool")["aria-invalid"] == "true"
     assert "open" in page.by_id("limits")
     assert not Campaign.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_open"),
+    [
+        ({}, False),
+        ({"p-path": "/b"}, False),
+        ({"p-note": "cold"}, True),
+        ({"p-note": "a\x00b"}, True),
+        ({"p-careful": "on"}, True),
+    ],
+)
+def test_parameters_that_are_not_essential_fold_until_one_is_touched(
+    browser, sent, toy, monkeypatch, changes, is_open
+):
+    monkeypatch.setattr(type(toy), "essential", ("engine", "workers", "slow", "path"))
+
+    rows = press(browser, NEW, sent, "preview", **changes).context["form"].parameters
+
+    (fold,) = rows.folds
+    assert (fold.title, fold.is_open) == ("More parameters", is_open)
+    assert [row.label for row in fold.rows] == ["Careful", "Note"]
+    assert [row.label for row in rows.essential] == ["Engine", "Workers", "Slow", "Path"]
+
+
+def test_an_error_has_the_label_and_leads_to_its_field(browser, sent):
+    answer = press(browser, NEW, sent, "save", **{"levels-workers": "1 many", "seed": "x"})
+
+    assert "Fix 2 errors" in Page(answer).text
+    problems = {(each.label, each.anchor) for each in answer.context["form"].problems}
+    assert problems == {("Workers", "row-workers"), ("Seed", "f-seed")}
+    assert answer.context["form"].open == {
+        "name": True, "rules": False, "pace": True, "contrast": False,
+    }  # fmt: skip
+
+
+def test_another_kind_takes_over_what_fits_it_alone(browser, sent):
+    old = {"kind": "http", "drawn_for": "downloader", "p-processes": "automatic", "excluded": "engine=curl",
+           "paired_factor": "engine", "vary-processes": "on", "levels-processes": ["1", "2"]}  # fmt: skip
+
+    form = press(browser, NEW, sent, "kind", **old).context["form"]
+
+    rows = {row.name: row for row in form.parameters.fitting}
+    assert (rows["processes"].value, rows["processes"].varied) == ("", False)
+    assert not form.design["excluded"].value()
+    assert not form.design["paired_factor"].value()
+    assert [problem.label for problem in form.problems] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"), [("25", "25"), ("10", "10"), ("99999", "10"), ("many", "10")]
+)
+def test_a_number_that_somebody_typed_goes_over_to_another_kind_that_takes_it(
+    browser, sent, typed, kept
+):
+    changes = {"kind": "http", "drawn_for": "registration", "p-hosts": typed, "p-rate": "2"}
+
+    form = press(browser, NEW, sent, "kind", **changes).context["form"]
+
+    values = {row.name: row.value for row in form.parameters.fitting}
+    assert (values["hosts"], values["rate"]) == (kept, "2")
+    assert values["timeout_seconds"] == "30"  # that of the kind, not 180 of a registration
+
+
+def test_a_pair_of_two_levels_fills_its_baseline_and_contrast(browser, sent):
+    pair = {key: value for key, value in sent.items() if "workers" not in key}
+    pair |= {"order": "paired"}
+
+    live = Page(browser.post(PLAN, pair))
+    press(browser, NEW, pair, "save")
+
+    stored = Campaign.objects.get()
+    contrast = {"factor": "engine", "candidate": "old", "baseline": "new", "at": {}}
+    assert (stored.baseline, stored.primary_contrast) == ("new", contrast)
+    chosen = [a.get("value") for tag, a in live.elements if tag == "option" and "selected" in a]
+    assert chosen == ["new", "engine=old", "engine=new", ""]
+
+    press(
+        browser,
+        NEW,
+        pair | {"baseline": "old", "vary-workers": "on", "levels-workers": "1 3 5"},
+        "save",
+    )
+
+    assert Campaign.objects.latest("pk").primary_contrast in (
+        None,
+        {},
+    )  # strata: which of them asks
+
+
+def test_a_parameter_that_begins_to_vary_has_its_value_as_the_first_level(browser, sent):
+    page = Page(press(browser, NEW, sent, "preview", **{"levels-workers": "", "p-workers": "6"}))
+
+    assert "1 × 3" not in page.text
+    (box,) = [a for _, a in page.elements if a.get("name") == "levels-workers"]
+    assert page.text.count("2 × 3") == 1
+    assert "aria-invalid" not in box
+
+
+def test_the_keyboard_skips_from_the_top_to_the_buttons(browser, target):
+    page = Page(browser.get(NEW))
+
+    links = [a["href"] for tag, a in page.elements if tag == "a" and a.get("class") == "skip"]
+    assert links == ["#main", "#launch"]
+    assert page.by_id("launch")["tabindex"] == "-1"

@@ -4,11 +4,9 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Campaign, Run, Target
-from campaigns.planning import drafts, lifecycle
-from campaigns.planning.checking import check
+from campaigns.planning import lifecycle
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import launched
-from campaigns.tests.toy import definition
 
 pytestmark = pytest.mark.django_db
 
@@ -159,18 +157,6 @@ def test_the_form_saves_a_draft_and_asks(browser, target, act):
     assert stored.state == Campaign.State.DRAFT
     assert not stored.runs.exists()
     assert "is saved as a draft" in Page(browser.get(answer["Location"])).text
-
-
-def test_the_demonstration_asks_as_well(browser, target, person):
-    sent = definition(target=target.pk, tags=["demo"])
-    demo = drafts.create(check(sent), person)
-
-    home = Page(browser.get("/"))
-    answer = post(browser, "campaign-launch", demo)
-
-    assert "Launch the demonstration…" in home.text
-    assert "production" in home.text
-    assert "value" in asked(answer)
 
 
 def test_a_target_that_is_no_production_server_asks_nothing(browser, target, draft):

@@ -1,5 +1,7 @@
 """The editor of a scenario in the campaign form: messages by line, requests from a file, and a try with one host."""
 
+import re
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,6 +17,7 @@ from campaigns.tests.kinds.http.recordings import SECRETS, SIGN_IN
 
 pytestmark = pytest.mark.django_db
 
+FILES = Path(__file__).parents[2] / "kinds/http/files"
 NEW, PLAN = "/campaigns/new/", "/campaigns/plan/"
 SCENARIO = """\
 steps:
@@ -74,6 +77,45 @@ def test_a_wrong_scenario_shows_the_line_and_asks_nothing(browser, sent, server)
         assert page.text.count("Line 8, step 2 “wrong”: the name {tokn}") == 1
         assert '8 headers: {Authorization: "Bearer {tokn}"}' in " ".join(page.text.split())
     assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "name", ["openapi-pulp-href.json", "har-utf16.har", "curl-windows-cmd.txt"]
+)
+def test_no_page_shows_a_mark_of_what_was_read(browser, sent, name):
+    file = SimpleUploadedFile(name, (FILES / name).read_bytes())
+
+    answer = browser.post(NEW, sent | {"act": "scenario-import", "import-file": file})
+    page = Page(answer)
+
+    assert answer.status_code == 200
+    assert not re.search("[\ue000-\uf8ff]", answer.content.decode())
+    if name.startswith("openapi"):
+        assert "4 requests" in page.text
+        assert "GET {file_file_remote_href}" in page.text
+        assert "other hosts" not in page.text
+    if name.startswith("curl"):
+        assert "Copy as cURL (bash)” in the browser, and paste that." in page.text
+
+
+def test_all_requests_of_a_pulp_become_a_scenario(browser, sent):
+    file = SimpleUploadedFile("api.json", (FILES / "openapi-pulp-href.json").read_bytes())
+    page = Page(browser.post(NEW, sent | {"act": "scenario-import", "import-file": file}))
+    stored = page.named("import-sketch")[0]["value"]
+
+    written = Page(
+        browser.post(
+            NEW,
+            sent
+            | {
+                "act": "scenario-write",
+                "import-sketch": stored,
+                "import-step": ["0", "1", "2", "3"],
+            },
+        )
+    )
+
+    assert "get: '{file_file_remote_href}'" in written.text
 
 
 @pytest.mark.parametrize(
@@ -157,7 +199,7 @@ def test_what_is_created_gets_a_new_name_unless_that_is_unticked(browser, sent, 
     ("changes", "message"),
     [
         ({"act": "scenario-import"}, "Choose a file, or paste curl commands."),
-        ({"act": "scenario-import", "import-text": "wget http://a"}, "neither a HAR file nor"),
+        ({"act": "scenario-import", "import-text": "wget http://a"}, "another program than curl"),
         ({"act": "scenario-write"}, "Read the file again"),
         ({"act": "scenario-write", "import-sketch": "{"}, "Read the file again"),
         ({"act": "scenario-write", "import-sketch": '{"format": 5}'}, "Read the file again"),
