@@ -70,6 +70,9 @@ class PresetOutput(Part):
     label = serializers.CharField()  # type: ignore[assignment]
     parameters = serializers.DictField(child=serializers.JSONField())
     factors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    configurations = serializers.DictField(
+        child=serializers.DictField(child=serializers.CharField())
+    )
     values = serializers.DictField(child=serializers.JSONField())
 
 
@@ -139,9 +142,12 @@ def described(kind: str, driver: Driver) -> JsonObject:
                 "label": preset.label,
                 "parameters": dict(preset.parameters),
                 "factors": {name: list(levels) for name, levels in preset.factors.items()},
+                "configurations": {
+                    name: dict(chosen) for name, chosen in preset.configurations.items()
+                },
                 "values": dict(preset.values),
             }
-            for preset in (driver.presets(settings.SANDBOX_URL) if settings.SANDBOX_URL else ())
+            for preset in driver.presets(settings.SANDBOX_URL)
         ],
         "metrics": [_metric(metric) for metric in driver.metrics],
     }
@@ -151,7 +157,7 @@ def _parameter(name: str, field: forms.Field, driver: Driver) -> JsonObject:
     initial = field.initial() if callable(field.initial) else field.initial
     return {
         "name": name,
-        "label": str(field.label or name.replace("_", " ").capitalize()),
+        "label": driver.label_of(name),
         "type": next((text for cls, text in TYPES if isinstance(field, cls)), "text"),
         "unit": unit_of(name),
         "required": field.required,

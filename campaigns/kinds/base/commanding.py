@@ -25,12 +25,12 @@ from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, LoginRefused,
 TURNS = "programs.lock"
 NO_PROGRAMS = "This installation runs no programs on its workers: its administrator has set PERFDASH_WORKER_PROGRAMS to off."
 NO_LOGIN = (
-    "Nobody has said how commands reach the machine of “{}”: an admin gives its SSH login on the page of the target, "
+    "No SSH login is configured for the machine of “{}”: an admin gives it on the page of the target, "
     "and accepts its host key."
 )
 
 
-NO_HOST_KEY = "Nobody has accepted the host key of the machine of “{}”: an admin does so on the page of the target, after reading it back."
+NO_HOST_KEY = "The host key of the machine of “{}” is not accepted yet: an admin accepts it on the page of the target, after reading it back."
 
 
 def lacks_login(target: Target) -> str:

@@ -20,8 +20,11 @@ from campaigns.kinds.base.values import (
     Recomputed,
     Target,
 )
+from campaigns.kit.charts.labels import called
 from campaigns.kit.mappings import Parameters, Settings
 from campaigns.kit.network import WEB_SCHEMES, Rules
+
+MOST_ESSENTIAL = 6
 
 
 class Driver(ABC):
@@ -35,6 +38,8 @@ class Driver(ABC):
     schemes: ClassVar[tuple[str, ...]] = WEB_SCHEMES
     """Of the base URLs of these servers."""
     parameters: ClassVar[type[forms.Form]]
+    essential: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the form shows at once, at most MOST_ESSENTIAL; without any, the first ones. The others are folded."""
     factors: ClassVar[tuple[str, ...]]
     metrics: ClassVar[tuple[Metric, ...]]
     work: ClassVar[tuple[str, ...]] = ()
@@ -180,7 +185,7 @@ class Driver(ABC):
         return {}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
-        """Return sets of initial values for what the sandbox at a URL serves."""
+        """Return sets of initial values: for what the sandbox at a URL serves, if it is not empty, and for any server."""
         return ()
 
     def snippets(
@@ -246,6 +251,16 @@ class Driver(ABC):
         if name in self.work:
             return "work"
         return "instrument" if name in self.instruments else "setting"
+
+    def label_of(self, name: str) -> str:
+        """Return how people call a parameter: the label that its form declares, else its name in words."""
+        field = self.parameters.base_fields.get(name)
+        return str(field.label) if field is not None and field.label else called(name)
+
+    @property
+    def shown_first(self) -> tuple[str, ...]:
+        """The parameters that the form shows at once."""
+        return self.essential or tuple(self.parameters.base_fields)[:MOST_ESSENTIAL]
 
     @property
     def primary_metric(self) -> Metric:

@@ -48,6 +48,7 @@ class GeneratorsForm(forms.Form):
     """How many generators make the load, and in which pools."""
 
     generators = forms.IntegerField(
+        label="Generators",
         initial=1,
         min_value=1,
         max_value=MOST_GENERATORS,
@@ -55,6 +56,7 @@ class GeneratorsForm(forms.Form):
         "same instant on workers of the pools below.",
     )
     generator_pools = Listed(
+        label="Generator pools",
         initial=POOL,
         max_length=200,
         required=False,

@@ -360,7 +360,8 @@ class Recomputed:
 class Preset:
     """Initial values of parameters that fit together; factors: the levels of those that vary.
 
-    values: of other fields of the design, as a definition has them; question and name only fill what is empty.
+    configurations: named sets of the target's settings, which are levels, too. values: of other fields of the design, as a
+    definition has them; question and name only fill what is empty.
     """
 
     name: str
@@ -368,3 +369,10 @@ class Preset:
     parameters: Mapping[str, str]
     factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
+    configurations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        """The parameters and settings that it fills in."""
+        chosen = {name for each in self.configurations.values() for name in each}
+        return {*self.parameters, *self.factors, *chosen}

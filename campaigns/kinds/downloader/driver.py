@@ -7,8 +7,11 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+
+from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import (
     SIMULATOR,
@@ -27,6 +30,7 @@ from campaigns.kinds.base import (
     NotClean,
     Parameters,
     Phase,
+    Preset,
     Proof,
     Recomputed,
     Series,
@@ -38,11 +42,11 @@ from campaigns.kinds.downloader.form import DownloaderForm
 from campaigns.kinds.downloader.levels import (
     AUTOMATIC,
     FILE_TIMEOUT_SECONDS,
-    check_installed,
     in_force,
     misfits,
     spoken,
 )
+from campaigns.kinds.downloader.presets import presets
 from campaigns.kinds.downloader.source import (
     PROBE,
     SANDBOX_CONTENT,
@@ -69,7 +73,6 @@ from campaigns.kit.network import Rules, normalised_address
 SANDBOX = "perfdash-sandbox"
 """The header Server of the sandbox, which simulates a server."""
 DESCRIBE_SECONDS = 30.0
-ARIA2 = "aria2c"
 THE_GENERATORS_OWN = ("disk", "disk_full")
 """Failures of files that the generator caused, not the target."""
 READ_BYTES = 4 * 1024 * 1024
@@ -80,9 +83,8 @@ MODULES = {
     "asyncio": "campaigns.kinds.downloader.engines.asyncio",
     "futures": "campaigns.kinds.downloader.engines.futures",
     "curl": "campaigns.kinds.downloader.engines.curl",
-    "aria2": "campaigns.kinds.downloader.engines.aria2",
 }
-WAITING = frozenset({"asyncio", "futures", "aria2"})
+WAITING = frozenset({"asyncio", "futures"})
 """Engines whose program reports all its levels before it has work to do: curl learns the version of HTTP from the server."""
 SECONDS_TO_START_AND_END = 15.0
 """What a program may take besides the time limit of its run."""
@@ -100,6 +102,7 @@ class Downloader(Driver):
     question = "Is the asyncio downloader faster than futures?"
     families = ("http",)
     parameters = DownloaderForm
+    essential = ("manifest", "engine", "concurrency")
     factors = (
         "engine",
         "concurrency",
@@ -131,7 +134,7 @@ class Downloader(Driver):
         ),
         Metric(
             "file_time_p95",
-            "Time of a file, 95th percentile",
+            "Time of a file, p95",
             "ms",
             lower_is_better=True,
             percentile=0.95,
@@ -139,8 +142,10 @@ class Downloader(Driver):
     )
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
-        """Prove that the base URL answers a HEAD request."""
+        """Prove that the base URL answers a HEAD request; a server that does not implement it is sent a GET."""
         answer = ask(target.base_url, rules, None, PROBE, method="HEAD")
+        if answer.status == HTTPStatus.NOT_IMPLEMENTED:
+            answer = ask(target.base_url, rules, None, PROBE)
         return [
             Proof("HTTP status", "below 500", answer.status, "", answer.status < 500),
             Proof(
@@ -174,6 +179,7 @@ class Downloader(Driver):
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
         """Start the engine, and read back its levels and libraries. Where it can, it then waits to be measured."""
+        _check_engine(parameters)
         if parameters["engine"] in WAITING:
             hello = self._start_waiting(target, parameters, context)
         else:
@@ -248,6 +254,10 @@ class Downloader(Driver):
         """Return the URL of the manifest; its files are next to it."""
         return {"manifest": manifest_url(base_url, parameters["manifest"])}
 
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Return presets for the published repositories, and for servers of one's own."""
+        return presets(sandbox_url)
+
     def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
         """Return manifests of the sandbox, where it is the target."""
         if not sandbox_url or base_url.rstrip("/").count("/") != 2:
@@ -259,12 +269,6 @@ class Downloader(Driver):
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that the server has the manifest, by a HEAD request."""
         look(manifest_url(target.base_url, parameters["manifest"]), rules)
-
-    def lacking(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the engine whose program is not installed."""
-        if shutil.which(ARIA2):
-            return {}
-        return {"engine": {"aria2": "Install aria2 on a worker: the program aria2c is missing."}}
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
@@ -294,7 +298,6 @@ class Downloader(Driver):
         self, target: Target, parameters: Parameters, context: Context
     ) -> ProgramHello:
         """Start the engine with its work, for `measure` in the same thread; return what it reported about itself."""
-        check_installed(parameters, context)
         self._end_waiting(context)
         entries = entries_of(target, parameters, context)
         request = request_of(target, parameters, context, entries, context.deadline_seconds)
@@ -337,7 +340,7 @@ class Downloader(Driver):
         times = {
             name: [round(each * 1e6) for each in column]
             for name, column in columns.items()
-            if None not in column
+            if None not in column  # of aria2, an engine of earlier versions, which knew no times
         }
         file_times = times.get("file_time", [])
         for name, share in PERCENTILES.items():
@@ -356,6 +359,14 @@ class Downloader(Driver):
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: the size of a repository is known only from its manifest."""
         return 2.0
+
+
+def _check_engine(parameters: Parameters) -> None:
+    """Raise LevelNotInForce for an engine that is none any more: an earlier version planned the run."""
+    try:
+        DownloaderForm.base_fields["engine"].clean(parameters["engine"])
+    except ValidationError as error:
+        raise LevelNotInForce(" ".join(error.messages)) from None
 
 
 def _measured(download: Download, is_target_here: bool) -> Measured:
@@ -453,7 +464,6 @@ def run_engine(
                 progress=context.progress,
             )
         else:
-            check_installed(parameters, context)
             outcome = run_program(
                 MODULES[parameters["engine"]],
                 request,

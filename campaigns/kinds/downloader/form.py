@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
+from campaigns.kit.forms import OneOf
 from campaigns.kit.network import BadUrl, parse_url
 
 
@@ -28,59 +29,73 @@ class DownloaderForm(forms.Form):
     """The parameters of one download."""
 
     manifest = forms.CharField(
+        label="Manifest",
         initial="PULP_MANIFEST",
         max_length=500,
         validators=[check_manifest],
         help_text="Path below the target's base URL, or a whole URL on the target.",
     )
-    engine = forms.ChoiceField(
+    engine = OneOf(
+        label="Engine",
         initial="asyncio",
         choices=[
             ("asyncio", "asyncio (aiohttp)"),
             ("futures", "futures (requests in threads)"),
             ("curl", "curl (libcurl in one or two processes)"),
-            ("aria2", "aria2 (the program aria2c, where workers have it)"),
         ],
-        help_text="The client that downloads. A run of aria2 on a worker without the program is void, and "
-        "its message names what to install.",
+        gone={"aria2": "choose curl, which also reuses connections"},
+        help_text="The client that downloads.",
     )
     concurrency = forms.IntegerField(
+        label="Concurrency",
         initial=10,
         min_value=1,
         max_value=1000,
         help_text="Files at a time: tasks and connections, or threads, or transfers.",
     )
     event_loop = forms.ChoiceField(
+        label="Event loop",
         initial="asyncio",
         choices=[("asyncio", "asyncio"), ("uvloop", "uvloop")],
         help_text="The event loop of the engine asyncio; the others have none.",
     )
     hashing = forms.ChoiceField(
+        label="Hashing",
         initial="loop",
         choices=[("loop", "in the event loop"), ("executor", "in two threads")],
         help_text="Where the engine asyncio hashes and writes; the others have one way.",
     )
     http_version = forms.ChoiceField(
+        label="HTTP version",
         initial="automatic",
         choices=[("automatic", "automatic"), ("1.1", "HTTP/1.1"), ("2", "HTTP/2 (over TLS)")],
         help_text="The version that the engine curl uses; automatic: HTTP/2 where the server supports it. "
         "The others use HTTP/1.1.",
     )
     processes = forms.ChoiceField(
+        label="Processes",
         initial="automatic",
         choices=[(name, name) for name in ("automatic", "1", "2", "4", "8")],
         help_text="Processes of the engine curl that share the files; automatic: two, on one core one.",
     )
     connect_timeout_seconds = forms.FloatField(
-        initial=10.0, min_value=0.1, max_value=600, help_text="Longest wait for a connection."
+        label="Connect timeout in seconds",
+        initial=10.0,
+        min_value=0.1,
+        max_value=600,
+        help_text="Longest wait for a connection.",
     )
     read_timeout_seconds = forms.FloatField(
-        initial=30.0, min_value=0.1, max_value=600, help_text="Longest wait for the next bytes."
+        label="Read timeout in seconds",
+        initial=30.0,
+        min_value=0.1,
+        max_value=600,
+        help_text="Longest wait for the next bytes.",
     )
     file_timeout_seconds = forms.FloatField(
+        label="File timeout in seconds",
         initial=FILE_TIMEOUT_SECONDS,
         min_value=0.1,
         max_value=86400,
-        help_text="Longest time of a file, from the request to its last byte. The engine aria2 ends "
-        "the run where no file arrives for this time.",
+        help_text="Longest time of a file, from the request to its last byte.",
     )

@@ -1,11 +1,9 @@
 """Determine which levels an engine supports, and which of them are in force."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from campaigns.kinds.base import Context, EffectiveSetting, LevelNotInForce, Parameters
-from campaigns.kinds.downloader.engines.aria2 import PROGRAM
+from campaigns.kinds.base import Context, EffectiveSetting, Parameters
 from campaigns.kit.mappings import ProgramHello, ProgramResult
 
 AUTOMATIC = "automatic"
@@ -16,27 +14,10 @@ UNUSED = {
     "asyncio": ("processes",),
     "futures": ("event_loop", "hashing", "processes"),
     "curl": ("event_loop", "hashing"),
-    "aria2": ("event_loop", "hashing", "processes"),
 }
 """The parameters that each engine does not use."""
 HTTP_2 = ("curl",)
 """The engines that use HTTP/2 where the server supports it."""
-
-
-def check_installed(parameters: Parameters, context: Context) -> None:
-    """Raise LevelNotInForce where the engine cannot be used on this worker, or for this target."""
-    if parameters["engine"] != "aria2":
-        return
-    if not shutil.which(PROGRAM):
-        raise LevelNotInForce(
-            f"The engine aria2 needs the program {PROGRAM}, which this worker does not have: "
-            "install it there (Debian: apt-get install aria2), or leave the level out."
-        )
-    if context.most_per_second:
-        raise LevelNotInForce(
-            f"The target's owner allows {context.most_per_second:g} requests per second, and aria2 "
-            "cannot be held to a rate: leave the level out, or ask the owner."
-        )
 
 
 def misfits(parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> dict[str, str]:

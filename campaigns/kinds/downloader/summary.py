@@ -44,10 +44,9 @@ class Download:
         """Return why the run as a whole failed; empty where it did not."""
         done = len(self.done())
         if not self.complete:
-            what = self.result.get("ended_by") or f"The time limit of {self.limit_seconds:g} s"
             return (
-                f"{what} ended the run after {done} of {len(self.entries)} files "
-                f"({self.failed} failed)."
+                f"The time limit of {self.limit_seconds:g} s ended the run after {done} of "
+                f"{len(self.entries)} files ({self.failed} failed)."
             )
         if done:
             return ""
@@ -70,8 +69,7 @@ class Download:
         values["duration"] = seconds
         values["throughput"] = sum(self.entries[index].size for index in done) / 1e6 / seconds
         values["file_rate"] = len(done) / seconds
-        if "effective_concurrency" in result["figures"]:
-            values["effective_concurrency"] = result["figures"]["effective_concurrency"]
+        values["effective_concurrency"] = result["figures"]["effective_concurrency"]
         times = self.times_us().get("file_time", ())
         for name, share in PERCENTILES.items():
             if not histogram.needs(len(times), share):
@@ -79,13 +77,12 @@ class Download:
         return values
 
     def times_us(self) -> dict[str, list[int]]:
-        """Return the times of the downloaded files in microseconds; nothing where the engine has no times."""
+        """Return the times of the downloaded files in microseconds."""
         rows = self._rows()
-        times_by_name = {
+        return {
             name: [self._column(column)[row] for row in rows]
             for name, column in (("file_time", "total_us"), ("first_byte", "first_byte_us"))
         }
-        return {name: times for name, times in times_by_name.items() if None not in times}
 
     def phases(self) -> dict[str, float]:
         """Return the duration, split like the times of the files: until the first byte, and the rest."""

@@ -78,6 +78,7 @@ class Http(Driver):
     families = ("http", "pulp", "katello", "candlepin")
     parameters = HttpForm
     generators = True
+    essential = ("scenario", "hosts", "loop", "rate", "duration_seconds")
     factors = (
         "scenario", "data", "fixed", "hosts", "loop", "rate", "arrivals", "iterations", "duration_seconds",
         "warm_up_seconds", "ramp_seconds", "timeout_seconds", "success_limit_ms", "connections", "processes",
@@ -96,21 +97,21 @@ class Http(Driver):
     rate = ("requests per second", "1/s")
     closed_loop = ClosedLoop("hosts", "request_rate", "response", "requests")
     metrics = (
-        Metric("response_p95", "Response time, 95th percentile", "ms", lower_is_better=True,
+        Metric("response_p95", "Response time, p95", "ms", lower_is_better=True,
                primary=True, percentile=0.95, of_survivors=True),
         Metric("response_mean", "Response time, mean", "ms", lower_is_better=True, of_survivors=True),
         Metric("response_p50", "Response time, median", "ms", lower_is_better=True, percentile=0.5,
                of_survivors=True),
-        Metric("response_p99", "Response time, 99th percentile", "ms", lower_is_better=True,
+        Metric("response_p99", "Response time, p99", "ms", lower_is_better=True,
                percentile=0.99, of_survivors=True),
         Metric("response_max", "Response time, longest", "ms", lower_is_better=True, of_survivors=True),
-        Metric("service_p95", "Service time, 95th percentile", "ms", lower_is_better=True,
+        Metric("service_p95", "Service time, p95", "ms", lower_is_better=True,
                percentile=0.95, of_survivors=True),
-        Metric("first_byte_p95", "Time to the first byte, 95th percentile", "ms", lower_is_better=True,
+        Metric("first_byte_p95", "Time to the first byte, p95", "ms", lower_is_better=True,
                percentile=0.95, of_survivors=True),
         Metric("scenario_time_p50", "Time of a round, median", "ms", lower_is_better=True,
                percentile=0.5, of_survivors=True),
-        Metric("scenario_time_p95", "Time of a round, 95th percentile", "ms", lower_is_better=True,
+        Metric("scenario_time_p95", "Time of a round, p95", "ms", lower_is_better=True,
                percentile=0.95, of_survivors=True),
         Metric("request_rate", "Requests per second", "1/s", lower_is_better=False),
         Metric("goodput", "Answers within the limit per second", "1/s", lower_is_better=False),

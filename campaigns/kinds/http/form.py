@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import yaml
 from django import forms
 
 from campaigns.kinds.http.program.reading import (
@@ -14,6 +13,7 @@ from campaigns.kinds.http.program.reading import (
 from campaigns.kinds.http.schedules import schedule_of
 from campaigns.kinds.load.schedule import BadSchedule
 from campaigns.kit.forms import Structured
+from campaigns.kit.yaml_text import as_yaml
 
 MOST_HOSTS = 20_000
 EXAMPLE = """\
@@ -43,20 +43,22 @@ class ScenarioText(Structured, TextArea):
 
     def written(self, value: Any) -> str:
         """Return the YAML."""
-        return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100_000))
+        return as_yaml(value, width=100_000)
 
 
 class HttpForm(forms.Form):
     """The parameters of one run."""
 
     scenario = ScenarioText(
+        label="Scenario",
         rows=14,
         initial=EXAMPLE,
         max_length=MOST_BYTES,
         help_text="The requests of one host, as YAML: steps in order, what their answers have to be, and what is taken "
-        "from them. docs/reference/scenario.md describes it.",
+        "from them. Help: The scenario of an HTTP load.",
     )
     data = TextArea(  # type: ignore[assignment]
+        label="Data table",
         rows=3,
         initial="",
         max_length=MOST_TABLE_BYTES,
@@ -64,18 +66,21 @@ class HttpForm(forms.Form):
         help_text="Values for the scenario as CSV, with the names of the columns in the first line; at most 10,000 rows.",
     )
     fixed = forms.CharField(
+        label="Fixed columns",
         initial="",
         max_length=1000,
         required=False,
         help_text="Columns that have one value for all hosts: size=10, kind=file. Vary it to compare such values.",
     )
     hosts = forms.IntegerField(
+        label="Hosts",
         initial=10,
         min_value=1,
         max_value=MOST_HOSTS,
         help_text="Virtual hosts, each with a connection and one request at a time. In an open loop: the most at a time.",
     )
     loop = forms.ChoiceField(
+        label="Loop",
         initial="closed",
         choices=[
             ("closed", "closed: each host begins its next round when the last one is done"),
@@ -84,6 +89,7 @@ class HttpForm(forms.Form):
         help_text="An open loop shows what users see who do not wait for one another: a target that stands still counts in full.",
     )
     rate = forms.FloatField(
+        label="Rate",
         initial=None,
         min_value=0.01,
         max_value=1_000_000,
@@ -91,6 +97,7 @@ class HttpForm(forms.Form):
         help_text="Open loop: rounds that begin in a second, over all hosts and generators.",
     )
     arrivals = forms.ChoiceField(
+        label="Arrivals",
         initial="constant",
         choices=[
             ("constant", "constant: evenly spaced"),
@@ -99,6 +106,7 @@ class HttpForm(forms.Form):
         help_text="Open loop: when rounds begin.",
     )
     iterations = forms.IntegerField(
+        label="Iterations",
         initial=None,
         min_value=1,
         max_value=10_000_000,
@@ -106,6 +114,7 @@ class HttpForm(forms.Form):
         help_text="Rounds of each host; in an open loop rounds in all. Empty: as many as the duration allows.",
     )
     duration_seconds = forms.FloatField(
+        label="Duration in seconds",
         initial=20.0,
         min_value=0.1,
         max_value=86_400,
@@ -113,24 +122,28 @@ class HttpForm(forms.Form):
         help_text="Seconds in which rounds begin, the warm-up included. Empty: until all iterations are done.",
     )
     warm_up_seconds = forms.FloatField(
+        label="Warm-up in seconds",
         initial=2.0,
         min_value=0,
         max_value=3600,
         help_text="Seconds at the begin that are not counted.",
     )
     ramp_seconds = forms.FloatField(
+        label="Ramp in seconds",
         initial=0.0,
         min_value=0,
         max_value=3600,
         help_text="Closed loop: seconds over which the hosts begin, evenly.",
     )
     timeout_seconds = forms.FloatField(
+        label="Timeout in seconds",
         initial=30.0,
         min_value=0.1,
         max_value=3600,
         help_text="Longest wait for one answer.",
     )
     success_limit_ms = forms.FloatField(
+        label="Success limit in ms",
         initial=None,
         min_value=0.001,
         max_value=3_600_000,
@@ -139,6 +152,7 @@ class HttpForm(forms.Form):
         "target can answer.",
     )
     connections = forms.ChoiceField(
+        label="Connections",
         initial="kept",
         choices=[
             ("kept", "kept: a host uses one connection as long as the target lets it"),
@@ -147,6 +161,7 @@ class HttpForm(forms.Form):
         help_text="How hosts connect.",
     )
     processes = forms.IntegerField(
+        label="Processes",
         initial=None,
         min_value=1,
         max_value=256,

@@ -27,6 +27,8 @@ prove: {get: /stats, json: all.requests}
 
 def presets(sandbox_url: str) -> Sequence[Preset]:
     """Return the presets for a sandbox."""
+    if not sandbox_url:
+        return ()
     return (
         Preset(
             "few-hosts",

@@ -147,10 +147,8 @@ def _held_back(pacer: Pacer, task_seconds: float) -> dict[str, float]:
     return {"requests_allowed_per_second": pacer.per_second, "held_back_share": share}
 
 
-def _concurrency(in_flight: float | None, seconds: float, reachable: int) -> dict[str, float]:
-    """Return how many connections were busy; nothing where the engine has no times."""
-    if in_flight is None:
-        return {}
+def _concurrency(in_flight: float, seconds: float, reachable: int) -> dict[str, float]:
+    """Return how many connections were busy."""
     return {
         "effective_concurrency": in_flight / seconds if seconds else 0.0,
         "reachable_concurrency": float(reachable),

@@ -1,7 +1,7 @@
-"""Fetch one small document under the network rules, with redirects to the same server. No Django."""
+"""Fetch one document under the network rules, with redirects to the same server. No Django."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from campaigns.kinds.programs.downloading import MOST_REDIRECTS, REDIRECTS, next_url
@@ -32,8 +32,11 @@ def fetch(
     method: str = "GET",
     sender: str = ANONYMOUS,
     most_per_second: float | None = None,
+    read: Callable[[Iterator[bytes]], None] | None = None,
 ) -> Answer:
     """Fetch a document. `check` is called all the while, and ends the fetch by what it raises.
+
+    read: takes the body of an answer of 200 piece by piece, in another thread; it is not kept then.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
@@ -58,6 +61,7 @@ def fetch(
                 timeout=(limits.connect_timeout_seconds, limits.read_timeout_seconds),
                 most_bytes=limits.most_bytes,
                 unread=REDIRECTS if limits.follow else (),
+                read=read,
             )
         except TooLate:
             raise FileFailed(

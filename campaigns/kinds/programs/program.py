@@ -277,6 +277,8 @@ class _Program:
         if loading is not None:
             process = _fork(module, lambda: loading.is_set() or lease_seconds() <= 0)
             self.lease_sent_at, self.alive_until = monotonic(), self._lease_end()
+        self.known_until = self.alive_until
+        """The end of the lease before: the newest that the program has surely read."""
         envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
         self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
         self.received = bytearray()
@@ -309,6 +311,7 @@ class _Program:
         now = monotonic()
         if now >= self.lease_sent_at + HEARTBEAT_SECONDS and not self.to_send:
             self.lease_sent_at = now
+            self.known_until = self.alive_until
             self.alive_until = self._lease_end()
             line = json.dumps({"alive_until": self.alive_until}).encode() + b"\n"
             self.to_send = memoryview(line)
@@ -363,7 +366,7 @@ class _Program:
         """Return the outcome of a program that has ended by itself. Raise ProgramFailed."""
         self.remove()
         code = self.process.returncode
-        if code == -signal.SIGKILL and monotonic() >= self.alive_until:
+        if code == -signal.SIGKILL and monotonic() >= self.known_until:
             return self._outcome(cancelled=True)  # it saw its lease run out while we were stopped
         if code != 0:
             raise ProgramFailed(self._message(_reason(code)))

@@ -25,7 +25,7 @@ WRITTEN_AT_ONCE = 256 * 1024
 MOST_PIECES = 1024
 """Of writev(2), IOV_MAX."""
 Row = Sequence[Any]
-"""A sample: a value for each of COLUMNS; None where the engine does not know it."""
+"""A sample: a value for each of COLUMNS."""
 COLUMNS = ("file", "start_us", "first_byte_us", "total_us", "bytes", "status", "failure")
 
 
@@ -212,11 +212,6 @@ class Tally:
         """Add the counter of another process."""
         self._counters.append(counter)
 
-    @property
-    def partial_directory(self) -> str:
-        """The directory of incomplete files."""
-        return self._partial
-
     def partial(self, item: Item) -> str:
         """Return the path of a file while it is incomplete."""
         return f"{self._partial}/{item.index}"
@@ -228,21 +223,9 @@ class Tally:
     def add(self, transfer: Transfer, failure: str, message: str) -> None:
         """Store a file's sample, and the first message of each class of failure."""
         if failure:
-            self._fail(transfer.item, failure, message)
+            self._failures.append(failure)
+            self.examples.setdefault(failure, f"{transfer.item.name}: {message}"[:500])
         self._rows.append(transfer.row(self.origin, failure))
-
-    def add_untimed(
-        self, item: Item, size: int, status: int | None, failure: FileFailed | None
-    ) -> None:
-        """Store the sample of a file that an engine without times has fetched."""
-        if failure:
-            self._fail(item, failure.failure, str(failure))
-        name = failure.failure if failure else ""
-        self._rows.append((item.index, None, None, None, size, status, name))
-
-    def _fail(self, item: Item, failure: str, message: str) -> None:
-        self._failures.append(failure)
-        self.examples.setdefault(failure, f"{item.name}: {message}"[:500])
 
     def received(self) -> int:
         """Return the bytes of bodies received so far."""
@@ -259,12 +242,11 @@ class Tally:
 
     def totals_seconds(self) -> list[float]:
         """Return the times of the complete files."""
-        return [row[3] / 1e6 for row in self._rows if not row[6] and row[3] is not None]
+        return [row[3] / 1e6 for row in self._rows if not row[6]]
 
-    def in_flight_seconds(self) -> float | None:
-        """Return the sum of the times of all files, failed ones included; None where they are unknown."""
-        times = [row[3] for row in self._rows]
-        return None if None in times else sum(times) / 1e6
+    def in_flight_seconds(self) -> float:
+        """Return the sum of the times of all files, failed ones included."""
+        return float(sum(row[3] for row in self._rows)) / 1e6
 
     def take(self, rows: Sequence[Row], examples: Mapping[str, str]) -> None:
         """Store the samples and messages of another process."""

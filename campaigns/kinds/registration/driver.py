@@ -76,7 +76,7 @@ PRESETS = (
         {**COMMON, "start": "barrier", "puma_threads": "5"},
         {"hosts": ("65", "85", "110", "140", "180"), "puma_workers": ("2", "4")},
         {
-            "question": "How many hosts may register at once with 2 and with 4 Puma workers of 5 threads?",
+            "question": "How many hosts can register at once with 2 and with 4 Puma workers of 5 threads?",
             "order": "interleaved",
             "repetitions": 3,
             "tags": ["capacity"],
@@ -99,6 +99,45 @@ PRESETS = (
         },
         {"rate": ("1", "2", "4")},
     ),
+    Preset(
+        "two-by-sixteen",
+        "2 Puma workers x 16 threads against 4 x 8, 100 hosts: two settings at once",
+        {**COMMON, "hosts": "100", "start": "barrier"},
+        values={
+            "question": "Are 4 Puma workers of 8 threads faster than 2 of 16?",
+            "order": "interleaved",
+            "repetitions": 6,
+        },
+        configurations={
+            "2 x 16": {"puma_workers": "2", "puma_threads": "16"},
+            "4 x 8": {"puma_workers": "4", "puma_threads": "8"},
+        },
+    ),
+    Preset(
+        "tuning-profiles",
+        "Tuning profiles: default to extra-extra-large, 200 hosts",
+        {**COMMON, "hosts": "200", "start": "barrier"},
+        values={
+            "question": "Which tuning profile registers 200 hosts at once soonest?",
+            "order": "interleaved",
+            "repetitions": 4,
+        },
+        configurations={
+            name: {
+                "memory_gib": memory,
+                "cpus": cpus,
+                "puma_workers": workers,
+                "puma_threads": "16",
+            }
+            for name, memory, cpus, workers in (
+                ("default", "20", "4", "4"),
+                ("medium", "32", "8", "8"),
+                ("large", "64", "16", "12"),
+                ("extra-large", "128", "32", "16"),
+                ("extra-extra-large", "256", "48", "20"),
+            )
+        },
+    ),
     Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
 )
 """For the simulator of the sandbox, or a real server with such an activation key."""
@@ -113,6 +152,7 @@ class Registration(Driver):
     families = (KATELLO, CANDLEPIN)
     parameters = RegistrationForm
     generators = True
+    essential = ("hosts", "profile", "organization", "activation_keys", "start", "rate")
     factors = (
         "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds", "rate", "arrivals",
         "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
@@ -130,9 +170,9 @@ class Registration(Driver):
                lower_is_better=True, primary=True, of_survivors=True),
         Metric("registration_time_p50", "Time of a registration, median", "s", lower_is_better=True,
                percentile=0.5, of_survivors=True),
-        Metric("registration_time_p95", "Time of a registration, 95th percentile", "s",
+        Metric("registration_time_p95", "Time of a registration, p95", "s",
                lower_is_better=True, percentile=0.95, of_survivors=True),
-        Metric("registration_time_p99", "Time of a registration, 99th percentile", "s",
+        Metric("registration_time_p99", "Time of a registration, p99", "s",
                lower_is_better=True, percentile=0.99, of_survivors=True),
         Metric("registration_time_max", "Time of the slowest registration", "s", lower_is_better=True,
                of_survivors=True),

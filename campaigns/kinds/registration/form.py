@@ -42,34 +42,40 @@ class RegistrationForm(forms.Form):
     """The parameters of one run, in which each host registers once."""
 
     hosts = forms.IntegerField(
+        label="Hosts",
         initial=10,
         min_value=1,
         max_value=MOST_HOSTS,
         help_text="Hosts that register, all of them at once. With arrivals: the most at a time; who arrives beyond is not begun.",
     )
     profile = forms.ChoiceField(
+        label="Profile",
         initial="rhsm-1.30",
         choices=[(name, LABELS[name]) for name in PROFILES],
         help_text="Which client's requests are made.",
     )
     organization = forms.CharField(
+        label="Organization",
         initial="ACME",
         max_length=120,
         validators=[check_name],
         help_text="Label of the organization; a Candlepin calls it the owner's key.",
     )
     activation_keys = Keys(
+        label="Activation keys",
         initial="bench-ak",
         max_length=400,
         help_text="Names of activation keys of that organization, separated by commas.",
     )
     packages = forms.IntegerField(
+        label="Packages",
         initial=500,
         min_value=0,
         max_value=MOST_PACKAGES,
         help_text="Packages in the profile that each host uploads; rhsm-1.29 uploads none.",
     )
     start = forms.ChoiceField(
+        label="Start",
         initial="barrier",
         choices=[
             ("barrier", "barrier: all at one instant"),
@@ -79,12 +85,14 @@ class RegistrationForm(forms.Form):
         help_text="When the hosts begin.",
     )
     ramp_seconds = forms.FloatField(
+        label="Ramp in seconds",
         initial=10.0,
         min_value=0.1,
         max_value=3600,
         help_text="With a ramp: seconds over which the hosts begin, evenly. With arrivals: seconds in which hosts arrive.",
     )
     rate = forms.FloatField(
+        label="Rate",
         initial=None,
         min_value=0.01,
         max_value=MOST_HOSTS,
@@ -92,6 +100,7 @@ class RegistrationForm(forms.Form):
         help_text="With arrivals: hosts that arrive in a second, over all generators.",
     )
     arrivals = forms.ChoiceField(
+        label="Arrivals",
         initial="constant",
         choices=[
             ("constant", "constant: evenly spaced"),
@@ -101,12 +110,14 @@ class RegistrationForm(forms.Form):
         help_text="With arrivals: when hosts arrive.",
     )
     timeout_seconds = forms.FloatField(
+        label="Timeout in seconds",
         initial=180.0,
         min_value=0.1,
         max_value=3600,
         help_text="Longest wait for one answer; 180 is the client's own limit.",
     )
     retry_rounds = forms.IntegerField(
+        label="Retry rounds",
         initial=0,
         min_value=0,
         max_value=5,
@@ -116,7 +127,11 @@ class RegistrationForm(forms.Form):
         ),
     )
     retry_hosts = forms.IntegerField(
-        initial=4, min_value=1, max_value=1000, help_text="How many hosts at a time try again."
+        label="Retry hosts",
+        initial=4,
+        min_value=1,
+        max_value=1000,
+        help_text="How many hosts at a time try again.",
     )
 
     def clean(self) -> dict[str, Any]:

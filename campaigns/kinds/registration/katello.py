@@ -1,7 +1,7 @@
 """The steps of the kind `registration` at a Foreman with Katello. Not yet tried with a real server."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -211,7 +211,10 @@ def _of_others(katello: Katello, target: Target) -> int:
 
 
 def _remove(katello: Katello, target: Target, prefix: str, context: Context) -> int:
-    """Delete the hosts whose names begin with `prefix`, and no others; return how many. Raise NotClean."""
+    """Delete the hosts whose names begin with `prefix`, and no others; return how many. Raise NotClean.
+
+    Those that appear meanwhile are not waited for: the next look finds them.
+    """
     hosts = foreman_hosts.hosts_named(katello, prefix)
     if strangers := [host.name for host in hosts if not host.name.startswith(prefix)]:
         raise NotOurs(
@@ -226,11 +229,18 @@ def _remove(katello: Katello, target: Target, prefix: str, context: Context) -> 
         mark = f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-destroy"
         _destroy(katello, organization, prefix, mark)
     began_at = time.monotonic()
-    while (left := foreman_hosts.count_hosts(katello, prefix)) > 0:
+    while left := _still_there(katello, prefix, {host.id for host in hosts}):
         if time.monotonic() > until:
             raise NotClean(f"{left} hosts named {prefix}… are still there after their deletion.")
         katello.rest(time.monotonic() - began_at)
     return len(hosts)
+
+
+def _still_there(katello: Katello, prefix: str, deleted: Set[int]) -> int:
+    """Return how many of the deleted hosts Foreman still has; a list is asked for only where it has any of the name."""
+    if foreman_hosts.count_hosts(katello, prefix) <= 0:
+        return 0
+    return len(deleted & {host.id for host in foreman_hosts.hosts_named(katello, prefix)})
 
 
 def _destroy(katello: Katello, organization: int, prefix: str, mark: str) -> None:

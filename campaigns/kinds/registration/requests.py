@@ -49,7 +49,7 @@ def say_removed(context: Context, removed: Removed, most: int) -> None:
         return
     left = ""
     if removed.looked_again and removed.count < most:
-        left = f". Of {most - removed.count} others nobody knows whether they were registered; the next run on this target removes them"
+        left = f". There is no record of whether {most - removed.count} others were registered; the next run on this target removes them"
     context.say(f"clean-up: {removed.text('hosts')}{left}")
 
 

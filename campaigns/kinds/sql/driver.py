@@ -111,6 +111,7 @@ class Sql(Driver):
     families = ("postgresql",)
     schemes = SQL_SCHEMES
     parameters = SqlForm
+    essential = ("script", "own_script", "clients", "loop", "rate", "duration_seconds")
     factors = (
         "clients", "rate", "script", "protocol", "connections", "client_processes", "threads", "rows",
         "value_bytes", "read_percent", "scale", "late_after_ms", "tries", "sslmode",
@@ -130,9 +131,9 @@ class Sql(Driver):
         Metric("response_mean", "Response time, mean", "ms", lower_is_better=True, of_survivors=True),
         Metric("response_p50", "Response time, median", "ms", lower_is_better=True, percentile=0.5,
                of_survivors=True),
-        Metric("response_p95", "Response time, 95th percentile", "ms", lower_is_better=True,
+        Metric("response_p95", "Response time, p95", "ms", lower_is_better=True,
                percentile=0.95, of_survivors=True),
-        Metric("response_p99", "Response time, 99th percentile", "ms", lower_is_better=True,
+        Metric("response_p99", "Response time, p99", "ms", lower_is_better=True,
                percentile=0.99, of_survivors=True),
         Metric("response_max", "Response time, longest", "ms", lower_is_better=True, of_survivors=True),
         Metric("end_to_end_time", "Time of a client's transaction, its wait included", "ms",
@@ -143,7 +144,7 @@ class Sql(Driver):
         Metric("goodput", "Transactions in time per second", "1/s", lower_is_better=False),
         Metric("in_time", "Share of transactions in time", "%", lower_is_better=False),
         Metric("achieved", "Share of the offered rate", "%", lower_is_better=False),
-        Metric("lag_p99", "Lag behind the schedule, 99th percentile", "ms", lower_is_better=True,
+        Metric("lag_p99", "Lag behind the schedule, p99", "ms", lower_is_better=True,
                percentile=0.99),
         Metric("skipped", "Transactions skipped as late", "count", lower_is_better=True),
         Metric("failed", "Transactions and clients that failed", "count", lower_is_better=True),

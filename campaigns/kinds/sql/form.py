@@ -16,7 +16,7 @@ AUTOMATIC = "automatic"
 LABELS = {
     scripts.KV_READ: "kv-read: read a row by its key",
     scripts.KV_WRITE: "kv-write: change a row by its key",
-    scripts.KV_MIXED: "kv-mixed: read_percent of both",
+    scripts.KV_MIXED: "kv-mixed: both, so many percent of them reads",
     scripts.TPCB: "tpcb-like: pgbench's own, five statements in a transaction",
     scripts.SIMPLE_UPDATE: "simple-update: the same without tellers and branches",
     scripts.SELECT_ONLY: "select-only: pgbench's own, one SELECT",
@@ -36,17 +36,20 @@ class SqlForm(forms.Form):
     """The parameters of one run."""
 
     script = forms.ChoiceField(
+        label="Script",
         initial=scripts.KV_READ,
         choices=list(LABELS.items()),
         help_text="What a transaction does, over and over.",
     )
     clients = forms.IntegerField(
+        label="Clients",
         initial=4,
         min_value=1,
         max_value=MOST_CLIENTS,
         help_text="Clients at a time, each with one connection and one transaction.",
     )
     loop = forms.ChoiceField(
+        label="Loop",
         initial=CLOSED,
         choices=[
             (CLOSED, "closed: a client begins again when it is answered"),
@@ -55,47 +58,69 @@ class SqlForm(forms.Form):
         help_text="What decides when a transaction begins.",
     )
     rate = forms.FloatField(
+        label="Rate",
         required=False,
         min_value=0.01,
         max_value=1_000_000,
         help_text="In an open loop: transactions a second, at random instants (Poisson).",
     )
     duration_seconds = forms.IntegerField(
-        initial=20, min_value=1, max_value=86_400, help_text="Seconds that are measured."
+        label="Duration in seconds",
+        initial=20,
+        min_value=1,
+        max_value=86_400,
+        help_text="Seconds that are measured.",
     )
     warm_up_seconds = forms.IntegerField(
-        initial=2, min_value=0, max_value=3600, help_text="Seconds before them that do not count."
+        label="Warm-up in seconds",
+        initial=2,
+        min_value=0,
+        max_value=3600,
+        help_text="Seconds before them that do not count.",
     )
     transactions = forms.IntegerField(
+        label="Transactions per client",
         required=False,
         min_value=1,
         max_value=100_000_000,
         help_text="Transactions of each client in place of seconds, so that all cells do the same; no warm-up then.",
     )
     rows = forms.IntegerField(
+        label="Rows",
         initial=100_000,
         min_value=1,
         max_value=1_000_000_000,
         help_text="Rows of the table kv.",
     )
     value_bytes = forms.IntegerField(
-        initial=16, min_value=1, max_value=100_000, help_text="Bytes of each value in the table kv."
+        label="Value size in bytes",
+        initial=16,
+        min_value=1,
+        max_value=100_000,
+        help_text="Bytes of each value in the table kv.",
     )
     read_percent = forms.IntegerField(
-        initial=95, min_value=0, max_value=100, help_text="With kv-mixed: percent that only read."
+        label="Reads in percent",
+        initial=95,
+        min_value=0,
+        max_value=100,
+        help_text="With kv-mixed: percent that only read.",
     )
     scale = forms.IntegerField(
+        label="Scale",
         initial=1,
         min_value=1,
         max_value=100_000,
         help_text="With pgbench's own scripts: units of 100,000 accounts, some 15 MB.",
     )
     protocol = forms.ChoiceField(
+        label="Protocol",
         initial="prepared",
         choices=[(name, name) for name in ("prepared", "extended", "simple")],
         help_text="How statements are sent. PgBouncer before 1.21 takes only simple in transaction mode.",
     )
     connections = forms.ChoiceField(
+        label="Connections",
         initial=KEPT,
         choices=[
             (KEPT, "kept: one connection a client"),
@@ -104,6 +129,7 @@ class SqlForm(forms.Form):
         help_text="How long a connection lasts; each: with as many threads as clients.",
     )
     client_processes = forms.ChoiceField(
+        label="Client processes",
         initial=TOGETHER,
         choices=[
             (TOGETHER, "together: one pgbench, which begins when all clients are connected"),
@@ -112,24 +138,28 @@ class SqlForm(forms.Form):
         help_text="Which processes the clients are in.",
     )
     threads = forms.IntegerField(
+        label="Threads",
         required=False,
         min_value=1,
         max_value=1000,
         help_text="Threads of pgbench; empty: as many as cores, at most 4 and as clients.",
     )
     late_after_ms = forms.FloatField(
+        label="Latency limit in ms",
         required=False,
         min_value=0.1,
         max_value=3_600_000,
         help_text="A transaction that took longer is not good; in an open loop one that would begin later is skipped.",
     )
     tries = forms.IntegerField(
+        label="Tries",
         initial=1,
         min_value=1,
         max_value=100,
         help_text="How often a transaction is tried that failed by serialization or deadlock.",
     )
     sslmode = forms.ChoiceField(
+        label="SSL mode",
         initial=AUTOMATIC,
         choices=[
             (AUTOMATIC, "automatic: by the target's certificates"),
@@ -140,16 +170,19 @@ class SqlForm(forms.Form):
         help_text="TLS of the connections. automatic: verify-full with a CA bundle of the target, else TLS where the server offers it.",
     )
     own_script = SqlText(
+        label="Own script",
         max_length=scripts.MOST_BYTES,
         help_text="With the script own: pgbench's script language; no \\shell. “-- script: NAME, weight N” begins a further one.",
     )
     variables = forms.CharField(
+        label="Variables",
         required=False,
         initial="",
         max_length=1000,
         help_text="Variables of one's own script: name=value, separated by commas.",
     )
     initialise = SqlText(
+        label="Initialisation in SQL",
         max_length=scripts.MOST_BYTES,
         help_text=f"SQL that makes the tables of one's own script, in the schema {scripts.SCHEMA} unless it names another, before each run.",
     )

@@ -114,6 +114,7 @@ class Storage(Driver):
     families = (MACHINE, "candlepin", "http", "katello", "postgresql", "pulp")
     schemes = SSH_SCHEMES
     parameters = StorageForm
+    essential = ("directory", "profile", "size_gib", "limit_seconds")
     factors = ("directory", "profile", "rw", "size_gib", "block_size", "depth", "direct", "engine")
     work = ("profile", "rw", "size_gib")
     amount = ("bytes read and written",)

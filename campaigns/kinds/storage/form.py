@@ -31,12 +31,14 @@ class StorageForm(forms.Form):
     """Where, which profile, and what differs from it."""
 
     directory = forms.CharField(
+        label="Directory",
         initial="/var/tmp",  # noqa: S108 - a directory of the target, in which a new one is made
         max_length=500,
         validators=[_absolute],
         help_text="On the target. The run makes a directory of its own in it, and removes it.",
     )
     profile = forms.ChoiceField(
+        label="Profile",
         choices=[(name, profile.label) for name, profile in PROFILES.items()]
         + [(OWN, "Options of one's own")],
         initial="published",
@@ -63,10 +65,11 @@ class StorageForm(forms.Form):
             (each, each) for each in ("read", "write", "randread", "randwrite", "rw", "randrw")
         ],
         initial="read",
-        label="Access",
+        label="Access pattern",
         help_text="Of “own” alone.",
     )
     block_size = forms.CharField(
+        label="Block size",
         initial="",
         required=False,
         max_length=8,
@@ -74,19 +77,26 @@ class StorageForm(forms.Form):
         help_text="Empty: of the profile.",
     )
     depth = forms.IntegerField(
-        initial=0, min_value=0, max_value=4096, help_text="Requests in flight. 0: of the profile."
+        label="Depth",
+        initial=0,
+        min_value=0,
+        max_value=4096,
+        help_text="Requests in flight. 0: of the profile.",
     )
     direct = forms.ChoiceField(
+        label="Direct",
         choices=[OF_PROFILE, ("1", "past the page cache"), ("0", "through the page cache")],
         initial="",
         required=False,
     )
     engine = forms.ChoiceField(
+        label="Engine",
         choices=[OF_PROFILE, *((each, each) for each in ("psync", "sync", "libaio", "io_uring"))],
         initial="",
         required=False,
     )
     drop_caches = forms.BooleanField(
+        label="Drop caches",
         required=False,
         initial=False,
         help_text="Before each run: sync, and echo 3 > /proc/sys/vm/drop_caches. Takes root on the target.",

@@ -57,6 +57,14 @@ class Sync(Driver):
     one_upstream = True
     parameters = SyncForm
     of_one_family = OF_ONE_FAMILY
+    essential = (
+        "feed",
+        "repository_ids",
+        "content",
+        "download_concurrency",
+        "repositories",
+        "repeat",
+    )
     factors = (
         *OF_A_REMOTE,
         "feed",
@@ -136,6 +144,8 @@ class Sync(Driver):
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return presets for many small and few large files or packages of the sandbox."""
+        if not sandbox_url:
+            return []
         feeds = {
             "files": ("file", f"{sandbox_url}/repo/preset=%s/PULP_MANIFEST"),
             "packages": ("rpm", f"{sandbox_url}/rpm/preset=%s/"),

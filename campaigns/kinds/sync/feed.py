@@ -7,21 +7,22 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from itertools import islice
-from typing import Any, Protocol
+from hashlib import blake2b, sha256
+from itertools import chain, islice
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import urljoin
 from xml.etree import ElementTree
 
 from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
 from campaigns.kinds.programs import manifest
-from campaigns.kinds.programs.fetch import Limits, fetch
+from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kinds.programs.pinned import allowed_addresses, begin_of
 from campaigns.kinds.sync.form import MOST_REPOSITORIES
 from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import BadUrl, Refused, Rules, check_url
 
+Result = TypeVar("Result")
 REPO = "{http://linux.duke.edu/metadata/repo}"
 COMMON = "{http://linux.duke.edu/metadata/common}"
 
@@ -59,14 +60,21 @@ NEXT_DOCUMENT = re.compile(r"^(?:---|\.\.\.).*$", re.MULTILINE)
 CHUNKED = "_zck"
 """End of the names of copies in chunks of zstd, beside which there is another one."""
 
-MOST_METADATA = 512 * 1024 * 1024
+MOST_PACKED = 1024 * 1024 * 1024
+MOST_METADATA = 4 * 1024 * 1024 * 1024
+"""Bytes of a document as it is sent, and unpacked. It is read as it comes, and not kept."""
+MOST_SECONDS = 900.0
+"""Of sending and reading a document: 200,000 packages may take a minute of a processor."""
 MOST_DOCUMENTS = 1000
-MOST_PACKAGES = 2_000_000
+MOST_PACKAGES = 500_000
+"""Whose digests are kept: some 170 bytes each."""
 MOST_ELEMENTS = 2_000_000
 """Of one package, group or advisory: a kernel names some ten thousand files."""
-MOST_MODULES = 64 * 1024 * 1024
+MOST_MODULE = 16 * 1024 * 1024
+"""Bytes of one module."""
 MOST_MEMBERS = 100_000
 PIECE = 1 << 16
+LONGEST_MARK = 2 * len(b"<!DOCTYPE")
 MOST_MEMORY = 256 * 1024 * 1024
 """The limit for xz, whose files declare how much they need; zstd needs at most 128 MiB."""
 
@@ -80,7 +88,7 @@ class Offer:
     """
 
     units: int
-    files: dict[str, int]
+    files: dict[bytes, int]
     metadata: frozenset[str] = frozenset()
     others: Mapping[str, int | None] = field(default_factory=dict)
 
@@ -90,6 +98,7 @@ class Offer:
         return sum(self.files.values())
 
 
+NOT_PACKED = "manifest.txt"
 READABLE = ("file", "rpm")
 """Plug-ins of content whose metadata perfdash reads."""
 
@@ -123,25 +132,46 @@ def offer_of(url: str, content: str, context: Context) -> Offer | None:
     """
     match content:
         case "file/file":
-            return _files(_get(url, context))
+            return _read(url, NOT_PACKED, context, _files, manifest.MOST_BYTES)
         case "rpm/rpm":
             return _packages(url, context)
     return None
 
 
-def _files(body: bytes) -> Offer:
+def digest_of(text: str) -> bytes:
+    """Return a digest that is written in hexadecimal, in half of its memory. Raise DriverError."""
     try:
-        entries = manifest.parse(body)
+        return bytes.fromhex(text)
+    except ValueError:
+        raise DriverError(f"The feed's metadata give “{text[:40]}” as a digest.") from None
+
+
+def _files(pieces: Iterable[bytes]) -> Offer:
+    """Return what a manifest offers: Pulp has a unit for each name with its digest."""
+    files: dict[bytes, int] = {}
+    units: set[bytes] = set()
+    summed = sha256()
+
+    def seen() -> Iterator[bytes]:
+        for piece in pieces:
+            summed.update(piece)
+            yield piece
+
+    try:
+        for _, entry in manifest.read(seen()):
+            files[bytes.fromhex(entry.sha256)] = entry.size
+            units.add(blake2b(f"{entry.name},{entry.sha256}".encode(), digest_size=10).digest())
     except manifest.BadManifest as error:
         raise DriverError(f"The feed's manifest cannot be read: {error}") from None
-    files = {entry.sha256: entry.size for entry in entries}
-    return Offer(len(entries), files, frozenset([sha256(body).hexdigest()]))
+    if not files:
+        raise DriverError("The feed's manifest cannot be read: it lists no file.")
+    return Offer(len(units), files, frozenset([summed.hexdigest()]))
 
 
 def _packages(url: str, context: Context) -> Offer:
     base = url if url.endswith("/") else f"{url}/"
     document = _get(urljoin(base, "repodata/repomd.xml"), context)
-    repomd = list(islice(_elements(document, f"{REPO}data"), MOST_DOCUMENTS))
+    repomd = list(islice(_elements([document], f"{REPO}data"), MOST_DOCUMENTS))
     named = {
         named.text for data in repomd for named in data.iterfind(f"{REPO}checksum") if named.text
     }
@@ -150,17 +180,21 @@ def _packages(url: str, context: Context) -> Offer:
     href = place.get("href") if place is not None else None
     if not href:
         raise DriverError("The feed's repomd.xml names no primary metadata.")
-    files: dict[str, int] = {}
-    for package in _elements(
-        unpacked(_get(urljoin(base, href), context), href), f"{COMMON}package"
-    ):
-        digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
-        if digest is not None and digest.text and size is not None:
-            files[digest.text] = _size(size.get("package") or "0")
-        if len(files) > MOST_PACKAGES:
-            raise DriverError(f"The feed has more than {MOST_PACKAGES:,} packages.")
+    files = _read(urljoin(base, href), href, context, package_sizes)
     digests = frozenset([sha256(document).hexdigest(), *named])
     return Offer(len(files), files, digests, _others(base, repomd, context))
+
+
+def package_sizes(pieces: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the sizes of the packages of primary.xml by their digests. Raise DriverError."""
+    files: dict[bytes, int] = {}
+    for package in _elements(pieces, f"{COMMON}package"):
+        digest, size = package.find(f"{COMMON}checksum"), package.find(f"{COMMON}size")
+        if digest is not None and digest.text and size is not None:
+            files[digest_of(digest.text.strip())] = _size(size.get("package") or "0")
+        if len(files) > MOST_PACKAGES:
+            raise DriverError(f"The feed has more than {MOST_PACKAGES:,} packages.")
+    return files
 
 
 def _size(text: str) -> int:
@@ -180,7 +214,7 @@ def _others(base: str, repomd: Sequence[Any], context: Context) -> dict[str, int
         if href.rpartition(".")[2] not in (*UNPACKERS, *PLAIN):
             counts |= dict.fromkeys(types)
             continue
-        counts |= count(unpacked(_get(urljoin(base, href), context), href))
+        counts |= _read(urljoin(base, href), href, context, count)
     return counts
 
 
@@ -193,19 +227,34 @@ def _place_of(repomd: Iterable[Any], name: str) -> str:
     return ""
 
 
-def _modules(body: bytes) -> dict[str, int]:
+def _modules(pieces: Iterable[bytes]) -> dict[str, int]:
     """Count the documents of a file of modules, each once."""
-    if len(body) > MOST_MODULES:
-        raise DriverError(f"The feed's modules have more than {MOST_MODULES:,} bytes unpacked.")
-    documents = {each.strip() for each in NEXT_DOCUMENT.split(body.decode(errors="replace"))}
-    kinds = [match[1] for each in documents if (match := DOCUMENT.search(each))]
-    return {kind: kinds.count(name) for name, kind in OF_MODULES.items()}
+    kinds: dict[bytes, str] = {}
+    for text in _yaml_documents(pieces):
+        if match := DOCUMENT.search(text):
+            kinds[sha256(text.strip().encode()).digest()] = match[1]
+    named = list(kinds.values())
+    return {kind: named.count(name) for name, kind in OF_MODULES.items()}
 
 
-def _comps(body: bytes) -> dict[str, int]:
+def _yaml_documents(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the documents of a stream of YAML, which end at lines of --- or of three dots."""
+    rest = b""
+    for piece in pieces:
+        rest += piece
+        if len(rest) > MOST_MODULE:
+            raise DriverError(f"One of the feed's modules has more than {MOST_MODULE:,} bytes.")
+        whole, end, rest = rest.rpartition(b"\n")
+        *ended, begun = NEXT_DOCUMENT.split((whole + end).decode(errors="replace"))
+        yield from ended
+        rest = begun.encode() + rest
+    yield from NEXT_DOCUMENT.split(rest.decode(errors="replace"))
+
+
+def _comps(pieces: Iterable[bytes]) -> dict[str, int]:
     found: dict[str, set[str | None]] = {name: set() for name in OF_COMPS}
     langpacks = 0
-    for each in _elements(body, *OF_COMPS, "langpacks"):
+    for each in _elements(pieces, *OF_COMPS, "langpacks"):
         if each.tag in found:
             found[each.tag] |= _ids(each)
         elif each.find("match") is not None:
@@ -213,9 +262,9 @@ def _comps(body: bytes) -> dict[str, int]:
     return {kind: len(found[name]) for name, kind in OF_COMPS.items()} | {LANGPACKS: langpacks}
 
 
-def _advisories(body: bytes) -> dict[str, int]:
+def _advisories(pieces: Iterable[bytes]) -> dict[str, int]:
     different: set[str | None] = set()
-    for each in _elements(body, "update"):
+    for each in _elements(pieces, "update"):
         different |= _ids(each)
     return {"rpm.advisory": len(different)}
 
@@ -224,7 +273,7 @@ def _ids(element: Any) -> set[str | None]:
     return {each.text for each in element.iterfind("id")}
 
 
-COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[bytes], Mapping[str, int]]]] = {
+COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[Iterable[bytes]], Mapping[str, int]]]] = {
     "modules": (tuple(OF_MODULES.values()), _modules),
     "group": ((*OF_COMPS.values(), LANGPACKS), _comps),
     "updateinfo": (("rpm.advisory",), _advisories),
@@ -232,19 +281,18 @@ COUNTERS: Mapping[str, tuple[Sequence[str], Callable[[bytes], Mapping[str, int]]
 """What the metadata of a type hold, and what counts it."""
 
 
-def _elements(body: bytes, *tags: str) -> Iterator[Any]:
+def _elements(pieces: Iterable[bytes], *tags: str) -> Iterator[Any]:
     """Yield the elements below the root with one of these tags; those before are forgotten, since a tree takes 30 times the memory.
 
     Refuse a document type, which excludes entities that grow when they are expanded. Raise DriverError.
     """
-    if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise DriverError("The feed's metadata define entities; metadata of packages have none.")
     parser: Any = ElementTree.XMLPullParser(("start", "end"))
     path, within = list[Any](), 0
     try:
-        for begin in range(0, len(body) + 1, PIECE):
-            parser.feed(body[begin : begin + PIECE])
-            if begin + PIECE > len(body):
+        for piece in chain(_without_entities(pieces), (b"",)):
+            if piece:
+                parser.feed(piece)
+            else:
                 parser.close()
             for event, element in parser.read_events():
                 if event == "start":
@@ -261,15 +309,56 @@ def _elements(body: bytes, *tags: str) -> Iterator[Any]:
                         yield element
                     path[0].clear()
                     within = 0
-    except (ElementTree.ParseError, ValueError) as error:
+    except ElementTree.ParseError as error:
         raise DriverError(f"The feed's metadata are no XML that can be read: {error}.") from None
 
 
+def _without_entities(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of a document, none of them long or empty. Raise DriverError for one that declares entities."""
+    before = b""
+    for whole in pieces:
+        for begin in range(0, len(whole), PIECE):
+            piece = whole[begin : begin + PIECE]
+            seen = (before + piece).replace(b"\0", b"")  # also in UTF-16
+            if b"<!DOCTYPE" in seen or b"<!ENTITY" in seen:
+                raise DriverError(
+                    "The feed's metadata define entities; metadata of packages have none."
+                )
+            before = (before + piece)[-LONGEST_MARK:]
+            yield piece
+
+
 def _get(url: str, context: Context) -> bytes:
-    """Fetch a document of the feed."""
-    limits = Limits(10.0, 30.0, total_seconds=120.0, most_bytes=manifest.MOST_BYTES)
+    """Fetch a small document of the feed."""
+    return _fetched(url, context, Limits(10.0, 30.0, 120.0, manifest.MOST_BYTES)).body
+
+
+def _read(
+    url: str,
+    name: str,
+    context: Context,
+    read: Callable[[Iterable[bytes]], Result],
+    most_bytes: int = MOST_PACKED,
+) -> Result:
+    """Return what `read` makes of a document of the feed, unpacked by its name, while it is sent."""
+    results: list[Result] = []
+    _fetched(
+        url,
+        context,
+        Limits(10.0, 30.0, MOST_SECONDS, most_bytes),
+        lambda pieces: results.append(read(unpacked(pieces, name))),
+    )
+    return results[0]
+
+
+def _fetched(
+    url: str,
+    context: Context,
+    limits: Limits,
+    read: Callable[[Iterable[bytes]], None] | None = None,
+) -> Answer:
     try:
-        answer = fetch(url, context.rules, context.check, limits, sender=context.sender)
+        answer = fetch(url, context.rules, context.check, limits, sender=context.sender, read=read)
     except Refused as refusal:
         raise AddressRefused(f"{refusal} {WHY_READ}") from None
     except BadUrl as error:
@@ -282,7 +371,7 @@ def _get(url: str, context: Context) -> bytes:
         ) from None
     if answer.status != 200:
         raise DriverError(f"The feed {url} answered {answer.status}; check the parameter feed.")
-    return answer.body
+    return answer
 
 
 class _Unpacker(Protocol):
@@ -297,53 +386,82 @@ class _Unpacker(Protocol):
     def decompress(self, data: bytes, max_length: int = ..., /) -> bytes: ...
 
 
+@runtime_checkable
+class Hungry(Protocol):
+    """A decompressor that keeps what it did not use, and says when it needs more."""
+
+    @property
+    def needs_input(self) -> bool: ...
+
+
 UNPACKERS: Mapping[str, Callable[[], _Unpacker]] = {
     "gz": lambda: zlib.decompressobj(wbits=zlib.MAX_WBITS | 16),
     "xz": lambda: lzma.LZMADecompressor(memlimit=MOST_MEMORY),
     "zst": zstd.ZstdDecompressor,
     "bz2": bz2.BZ2Decompressor,
 }
-PLAIN = ("xml", "yaml")
+PLAIN = ("xml", "yaml", "txt")
 """Endings of names that are not compressed."""
 BROKEN = (zlib.error, lzma.LZMAError, zstd.ZstdError, OSError, EOFError)
 
 
-def unpacked(body: bytes, name: str) -> bytes:
-    """Unpack a document by the ending of its name. Raise DriverError."""
+def unpacked(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """Yield a document piece by piece, unpacked by the ending of its name. Raise DriverError."""
     ending = name.rpartition(".")[2]
-    if ending in PLAIN:
-        return body
-    if ending not in UNPACKERS:
+    if ending not in (*PLAIN, *UNPACKERS):
         known = ", ".join(UNPACKERS)
         raise DriverError(
             f"{name} is compressed in a way that perfdash cannot unpack; it can: {known}. "
             "Let createrepo_c write one of these."
         )
-    try:
-        return _all_of(body, name, UNPACKERS[ending])
-    except BROKEN as error:
-        raise DriverError(f"{name} cannot be unpacked: {error}.") from None
-
-
-def _all_of(body: bytes, name: str, unpacker: Callable[[], _Unpacker]) -> bytes:
-    whole, place, rest, members = bytearray(), 0, b"", 0
-    member: _Unpacker | None = None
-    while rest or place < len(body):
-        if not rest:
-            rest, place = body[place : place + PIECE], place + PIECE
-        if member is None:
-            rest = rest.lstrip(b"\0")  # padding
-            if not rest:
-                continue
-            member, members = unpacker(), members + 1
-            if members > MOST_MEMBERS:
-                raise DriverError(f"{name} has more than {MOST_MEMBERS:,} parts.")
-        whole += member.decompress(rest, MOST_METADATA + 1 - len(whole))
-        if len(whole) > MOST_METADATA:
+    size = 0
+    plain = pieces if ending in PLAIN else _members(pieces, name, UNPACKERS[ending])
+    for piece in plain:
+        size += len(piece)
+        if size > MOST_METADATA:
             raise DriverError(f"{name} has more than {MOST_METADATA} bytes unpacked.")
-        rest = b""
-        if member.eof:
-            rest, member = member.unused_data, None
+        yield piece
+
+
+def _members(
+    pieces: Iterable[bytes], name: str, unpacker: Callable[[], _Unpacker]
+) -> Iterator[bytes]:
+    """Yield what the members of a packed file hold, in pieces of at most PIECE bytes."""
+    member: _Unpacker | None = None
+    members = 0
+    for piece in pieces:
+        rest = piece
+        while rest:
+            if member is None:
+                rest = rest.lstrip(b"\0")  # padding
+                if not rest:
+                    break
+                member, members = unpacker(), members + 1
+                if members > MOST_MEMBERS:
+                    raise DriverError(f"{name} has more than {MOST_MEMBERS:,} parts.")
+            yield from _of_member(member, rest, name)
+            rest = b""
+            if member.eof:
+                rest, member = member.unused_data, None
     if member is not None:
-        raise EOFError("it ends in the middle")
-    return bytes(whole)
+        raise DriverError(f"{name} cannot be unpacked: it ends in the middle.")
+
+
+def _of_member(member: _Unpacker, data: bytes, name: str) -> Iterator[bytes]:
+    """Yield what a member makes of the data that were sent for it."""
+    while True:
+        try:
+            piece = member.decompress(data, PIECE)
+        except BROKEN as error:
+            raise DriverError(f"{name} cannot be unpacked: {error}.") from None
+        if piece:
+            yield piece
+        if member.eof:
+            return
+        if isinstance(member, Hungry):
+            data, more = b"", not member.needs_input
+        else:  # zlib gives back what it did not take, and may hold more when a piece is full
+            data = getattr(member, "unconsumed_tail", b"")
+            more = bool(data) or len(piece) == PIECE
+        if not more:
+            return

@@ -74,20 +74,29 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"there is no {name} in it")
 
 
-def _number(help_text: str, *, least: float, most: float) -> forms.FloatField:
+def _number(label: str, help_text: str, *, least: float, most: float) -> forms.FloatField:
     return forms.FloatField(
-        min_value=least, max_value=most, required=False, help_text=f"{help_text} Empty: Pulp's own."
+        label=label,
+        min_value=least,
+        max_value=most,
+        required=False,
+        help_text=f"{help_text} Empty: Pulp's own.",
     )
 
 
-def _count(help_text: str, *, least: int, most: int) -> forms.IntegerField:
+def _count(label: str, help_text: str, *, least: int, most: int) -> forms.IntegerField:
     return forms.IntegerField(
-        min_value=least, max_value=most, required=False, help_text=f"{help_text} Empty: Pulp's own."
+        label=label,
+        min_value=least,
+        max_value=most,
+        required=False,
+        help_text=f"{help_text} Empty: Pulp's own.",
     )
 
 
-def _fields(what: str) -> JsonText:
+def _fields(label: str, what: str) -> JsonText:
     return JsonText(
+        label=label,
         required=False,
         max_length=2000,
         validators=[check_object],
@@ -136,32 +145,37 @@ class SyncForm(forms.Form):
     """The parameters of one sync."""
 
     feed = forms.CharField(
+        label="Feed",
         required=False,
         max_length=1000,
         validators=[check_feed],
         help_text="URL that Pulp syncs from. {n} in it is the number of the repository, from 1.",
     )
     repository_ids = Ids(
+        label="Repository IDs",
         required=False,
         max_length=400,
         help_text="Ids of the Katello's repositories to sync at the same time, such as 3, 5.",
     )
     proxy = forms.IntegerField(
+        label="Smart proxy",
         required=False,
         min_value=1,
         max_value=2**31 - 1,
         help_text=(
-            "Id of a smart proxy (capsule) to sync from its Katello instead: all of it, or only the "
-            "repository_ids."
+            "ID of a smart proxy (capsule) to sync from its Katello instead: all of it, or only the "
+            "repositories above."
         ),
     )
     content = Content(
+        label="Content type",
         initial="file",
         max_length=60,
         validators=[check_content],
         help_text="file, rpm, or another plug-in's REST name, such as python/python.",
     )
     policy = forms.ChoiceField(
+        label="Policy",
         initial="immediate",
         choices=[
             ("immediate", "immediate: everything is downloaded"),
@@ -170,16 +184,28 @@ class SyncForm(forms.Form):
         ],
         help_text="When Pulp downloads the files.",
     )
-    download_concurrency = _count("Downloads of one remote at a time.", least=1, most=1000)
-    rate_limit = _count("Requests a second of one remote.", least=1, most=100_000)
-    max_retries = _count(
-        "Retries of one download; Pulp replaces 0 by its own default.", least=1, most=100
+    download_concurrency = _count(
+        "Download concurrency", "Downloads of one remote at a time.", least=1, most=1000
     )
-    total_timeout = _number("Seconds of one download.", least=0.001, most=86_400)
-    connect_timeout = _number("Seconds to get a connection.", least=0.001, most=86_400)
-    sock_connect_timeout = _number("Seconds to connect.", least=0.001, most=86_400)
-    sock_read_timeout = _number("Seconds without a byte.", least=0.001, most=86_400)
+    rate_limit = _count("Rate limit", "Requests a second of one remote.", least=1, most=100_000)
+    max_retries = _count(
+        "Max retries",
+        "Retries of one download; Pulp replaces 0 by its own default.",
+        least=1,
+        most=100,
+    )
+    total_timeout = _number("Total timeout", "Seconds of one download.", least=0.001, most=86_400)
+    connect_timeout = _number(
+        "Connect timeout", "Seconds to get a connection.", least=0.001, most=86_400
+    )
+    sock_connect_timeout = _number(
+        "Socket connect timeout", "Seconds to connect.", least=0.001, most=86_400
+    )
+    sock_read_timeout = _number(
+        "Socket read timeout", "Seconds without a byte.", least=0.001, most=86_400
+    )
     sync_policy = forms.ChoiceField(
+        label="Sync policy",
         initial="additive",
         choices=[
             ("additive", "additive"),
@@ -189,12 +215,14 @@ class SyncForm(forms.Form):
         help_text="What happens to content that the feed no longer has; file has only mirror or not.",
     )
     repositories = forms.IntegerField(
+        label="Repositories",
         initial=1,
         min_value=1,
         max_value=MOST_REPOSITORIES,
         help_text="Repositories to sync at the same time, each with a remote of its own.",
     )
     repeat = forms.ChoiceField(
+        label="Repeat",
         initial="first",
         choices=[
             ("first", "the first sync, into a clean Pulp"),
@@ -203,6 +231,7 @@ class SyncForm(forms.Form):
         help_text="Which sync is measured. A Katello has only the second.",
     )
     optimize = forms.ChoiceField(
+        label="Optimize",
         initial="on",
         choices=[("on", "on: skip what has not changed"), ("off", "off: look at everything")],
         help_text=(
@@ -211,13 +240,14 @@ class SyncForm(forms.Form):
         ),
     )
     publish = forms.ChoiceField(
+        label="Publish",
         initial="off",
         choices=[("off", "sync alone"), ("on", "publish and distribute afterwards")],
         help_text="Publishing has a metric of its own.",
     )
-    remote_fields = _fields("remote")
-    repository_fields = _fields("repository")
-    sync_fields = _fields("sync")
+    remote_fields = _fields("Remote fields", "remote")
+    repository_fields = _fields("Repository fields", "repository")
+    sync_fields = _fields("Sync fields", "sync")
 
     def clean(self) -> CleanedData:
         """Refuse further fields that perfdash or another parameter sets, and secrets."""

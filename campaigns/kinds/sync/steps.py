@@ -20,7 +20,7 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.base.content import content_proofs
+from campaigns.kinds.base.content import proofs_in_order
 from campaigns.kinds.base.naming import names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
@@ -189,7 +189,7 @@ class PulpSteps:
                 trees=sum(int(each.get(TREE, {}).get("count", 0)) for each in contents),
             ),
             *same_others(known, contents),
-            *content_proofs(all_files(known).items(), "units"),
+            *_contents(all_files(known)),
         ]
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
@@ -377,6 +377,11 @@ def same_work(
     ]
 
 
+def _contents(files: Mapping[bytes, int]) -> list[Proof]:
+    """Return the proofs of the content of feeds."""
+    return proofs_in_order(((digest.hex(), files[digest]) for digest in sorted(files)), "units")
+
+
 def same_others(offers: Sequence[Offer], contents: Sequence[Json]) -> list[Proof]:
     """Compare modules, comps and advisories of the repositories with what their feeds offer. contents: by type."""
     proofs = []
@@ -400,9 +405,11 @@ def same_clock(seconds: float | None, bounds: tuple[float, float]) -> Proof:
     return Proof("duration, beside our clock", f"{least:g} to {most:g} s", measured, "s", right)
 
 
-def all_files(offers: Sequence[Offer]) -> dict[str, int]:
+def all_files(offers: Sequence[Offer]) -> Mapping[bytes, int]:
     """Return the files of all feeds, each digest once, as Pulp stores them; sizes in bytes."""
-    files: dict[str, int] = {}
+    if len(offers) == 1:  # not copied: there may be many
+        return offers[0].files
+    files: dict[bytes, int] = {}
     for offer in offers:
         files |= offer.files
     return files

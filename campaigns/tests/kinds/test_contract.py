@@ -8,7 +8,9 @@ from django.template import engines
 
 from campaigns.kinds.api import described
 from campaigns.kinds.base import Driver
+from campaigns.kinds.base.driver import MOST_ESSENTIAL
 from campaigns.kinds.registry import UnknownKind, all_kinds, driver_of
+from campaigns.kit.charts.labels import called
 from campaigns.kit.units import UNITS
 
 KINDS = sorted(all_kinds())
@@ -50,6 +52,24 @@ def test_factors_and_work_are_parameters(kind):
 
     assert set(driver.factors) <= set(driver.parameters.base_fields)
     assert set(driver.work) <= set(driver.factors)
+
+
+@pytest.mark.parametrize("kind", EXECUTABLE)
+def test_a_few_parameters_are_essential_and_each_has_a_label_in_words(kind):
+    driver = driver_of(kind)
+    fields = driver.parameters.base_fields
+
+    assert 0 < len(driver.essential) <= MOST_ESSENTIAL
+    assert set(driver.essential) <= set(fields)
+    labels = {name: str(field.label or "") for name, field in fields.items()}
+    assert all(labels.values()), labels
+    assert not [name for name, label in labels.items() if "_" in label or label == name]
+    assert all(
+        label[0].isupper() and driver.label_of(name) == label for name, label in labels.items()
+    )
+    assert len(set(labels.values())) == len(labels)
+    compared = set(driver.factors) - set(driver.work)
+    assert {name: labels[name] for name in compared} == {name: called(name) for name in compared}
 
 
 @pytest.mark.parametrize("kind", EXECUTABLE)

@@ -3,6 +3,7 @@ import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import psutil
 import pytest
@@ -351,6 +352,32 @@ def test_a_probe_is_not_led_to_another_server(target):
     assert proofs[0].measured == 302
 
 
+class GetAlone(BaseHTTPRequestHandler):
+    """The server of the standard library: it answers 501 to what it has no method for."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_server_without_head_is_reachable(target):
+    with HTTPServer(("127.0.0.1", 0), GetAlone) as listening:
+        threading.Thread(target=listening.serve_forever).start()
+        try:
+            url = f"http://127.0.0.1:{listening.server_port}/"
+            proofs = driver.probe(replace(target, base_url=url), RULES)
+        finally:
+            listening.shutdown()
+
+    assert [proof.ok for proof in proofs] == [True, True]
+    assert proofs[0].measured == 200
+
+
 def test_a_level_above_what_the_owner_allows_does_not_take_effect(target, keeper):
     keeper.most_concurrent = 3
     values, context = parameters(settings={"files": 4}, concurrency=8), keeper.context()
@@ -366,7 +393,7 @@ def test_a_level_above_what_the_owner_allows_does_not_take_effect(target, keeper
         driver.measure(target, values, context)
 
 
-@pytest.mark.parametrize("engine", sorted(set(MODULES) - {"aria2"}))
+@pytest.mark.parametrize("engine", sorted(MODULES))
 def test_a_whole_run_keeps_to_the_rate_of_the_owner(target, keeper, sandbox, engine):
     keeper.most_per_second = 25
     keeper.sender = f"perfdash attempt/rate-{engine}"
@@ -488,7 +515,7 @@ def test_an_engine_that_crashes_is_told_with_its_words(target, keeper, monkeypat
     assert caught.value.void
 
 
-@pytest.mark.parametrize("engine", ["asyncio", "futures", "aria2", "curl"])
+@pytest.mark.parametrize("engine", ["asyncio", "futures", "curl"])
 def test_the_program_of_apply_measures_and_is_replaced_where_it_has_ended(target, keeper, engine):
     values = parameters(settings={"files": 2}, engine=engine)
     context = keeper.context()

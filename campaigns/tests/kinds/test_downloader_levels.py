@@ -18,8 +18,8 @@ def of(settings, name):
         ({"engine": "asyncio", "http_version": "2"}, {}, "asyncio speaks HTTP/1.1 only"),
         (
             {"http_version": "2"},
-            {"engine": ["curl", "futures", "aria2"]},
-            "futures and aria2 speak HTTP/1.1 only",
+            {"engine": ["curl", "futures", "asyncio"]},
+            "futures and asyncio speak HTTP/1.1 only",
         ),
         ({"engine": "futures"}, {"http_version": ["1.1", "2"]}, "futures speaks"),
     ],
@@ -44,19 +44,9 @@ def test_what_fits_or_may_be_left_out_is_not_told(fixed, factors):
     assert driver.misfits("http", fixed, factors) == {}
 
 
-def test_a_worker_without_aria2c_says_what_to_install(target, keeper, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-
-    with pytest.raises(LevelNotInForce, match="apt-get install aria2"):
-        driver.apply(target, parameters(engine="aria2"), keeper.context())
-
-
-def test_aria2_does_not_load_a_target_whose_owner_allows_a_rate(target, keeper, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
-    keeper.most_per_second = 25
-
-    with pytest.raises(LevelNotInForce, match=r"25 requests per second.*cannot be held to a rate"):
-        driver.apply(target, parameters(engine="aria2"), keeper.context())
+def test_a_run_that_was_planned_with_an_engine_that_went_says_what_to_choose(target, keeper):
+    with pytest.raises(LevelNotInForce, match=r"^“aria2” is no engine any more; choose curl, "):
+        driver.apply(target, parameters() | {"engine": "aria2"}, keeper.context())
 
 
 def test_what_an_engine_does_not_use_is_said(target, keeper):

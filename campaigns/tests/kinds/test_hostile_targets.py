@@ -7,11 +7,11 @@ import struct
 
 import pytest
 
-from campaigns.kinds.base import DriverError, GeneratorFailed, TargetUnavailable
+from campaigns.kinds.base import DriverError, TargetUnavailable
 from campaigns.kinds.downloader.driver import driver
 from campaigns.tests.kinds.conftest import Keeper
 from campaigns.tests.kinds.programs import manners
-from campaigns.tests.kinds.programs.conftest import ARIA2, ENGINES
+from campaigns.tests.kinds.programs.conftest import ENGINES
 from campaigns.tests.kinds.programs.manners import GOOD, SENT, SIZE, answer, expected
 from campaigns.tests.kinds.programs.servers import asked, behaving
 from campaigns.tests.kinds.test_downloader import parameters
@@ -22,8 +22,8 @@ MOST_MEMORY_MB = 64
 """What a run may take more than one that only fetches the good file."""
 
 
-USUAL_MEMORY_MB = {"curl": 120, "aria2": 1000}
-"""Three processes; aria2c keeps heads without an end, up to its limit."""
+USUAL_MEMORY_MB = {"curl": 120}
+"""Three processes."""
 
 
 class Repository(manners.Server):
@@ -53,9 +53,7 @@ def run(target, keeper: Keeper, names: list[str], **changes):
 
 @EACH
 def test_each_bad_answer_fails_its_file_by_class_in_little_memory(target, keeper, engine):
-    by_name = {
-        name: want for name, want in expected(engine).items() if want not in ("time", "crash")
-    }
+    by_name = {name: want for name, want in expected(engine).items() if want != "time"}
 
     quiet, _ = run(target, keeper, ["good"], engine=engine)
     measured, proofs = run(target, keeper, list(by_name), engine=engine, read_timeout_seconds=1)
@@ -90,12 +88,8 @@ def test_what_trickles_ends_with_the_limit_of_a_file(target, keeper, engine):
 
     measured, _ = run(target, keeper, names, engine=engine, file_timeout_seconds=0.3)
 
-    if engine == "aria2":
-        assert "limit of 0.3 s for a file" in measured.failure
-        assert "duration" in measured.censored
-    else:
-        assert "All 3 files failed (3 timeout)" in measured.failure
-        assert any("it was not whole after 0.3 s" in line for line in keeper.lines)
+    assert "All 3 files failed (3 timeout)" in measured.failure
+    assert any("it was not whole after 0.3 s" in line for line in keeper.lines)
 
 
 @pytest.mark.system
@@ -104,12 +98,6 @@ def test_a_manifest_that_trickles_ends_with_the_limit_of_a_file(target, keeper):
         values = parameters(manifest=f"http://{place}/slow-body", file_timeout_seconds=0.3)
         with pytest.raises(TargetUnavailable, match=r"took more than 0\.3 s"):
             driver.reset(target, values, keeper.context())
-
-
-@pytest.mark.parametrize("engine", [ARIA2])
-def test_a_program_that_breaks_down_ends_the_run_in_words(target, keeper, engine):
-    with pytest.raises(GeneratorFailed, match=r"(?s)bad_alloc.*aria2c ended with -6"):
-        run(target, keeper, ["endless-length"], engine=engine)
 
 
 @EACH
@@ -240,7 +228,7 @@ def begin_100000_files(target, keeper, engine):
     keeper.deadline_seconds = 900
     driver.reset(target, values, keeper.context())
 
-    keeper.deadline_seconds = 10 if engine == "aria2" else 3  # it syncs each file
+    keeper.deadline_seconds = 3
     measured = driver.measure(target, values, keeper.context())
 
     assert "of 100000 files (0 failed)" in measured.failure

@@ -175,7 +175,7 @@ def test_its_parameters_are_factors_with_roles():
 
 def test_of_many_mistakes_the_first_are_told():
     with pytest.raises(Invalid) as caught:
-        read(arguments=["sort", *["{x}" * 600] * 90, "{n}", "{path}"])
+        read(arguments=["sort", *[f"{{x{number}}}" for number in range(90)], "{n}", "{path}"])
 
     assert sum(map(len, caught.value.errors.values())) == MOST_MESSAGES
 

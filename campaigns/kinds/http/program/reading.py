@@ -371,9 +371,12 @@ def _table(text: str) -> Mapping[str, list[Scalar]]:
 
 
 def _cell(text: str) -> Scalar:
-    """Return a value of the table: numbers are numbers; what is empty is an empty text."""
-    value = scalar_of(text.strip())
-    return text if value is None or isinstance(value, bool) else value
+    """Return a value of the table. Numbers are numbers if they would be sent as they stand there; 1.10 and 12e4 are texts."""
+    stripped = text.strip()
+    value = scalar_of(stripped)
+    if value is None or isinstance(value, bool):
+        return text
+    return value if str(value) == stripped else stripped
 
 
 def _check_names(names: Sequence[str]) -> None:

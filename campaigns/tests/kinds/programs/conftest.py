@@ -1,4 +1,3 @@
-import shutil
 import threading
 import urllib.request
 from collections.abc import Callable
@@ -44,12 +43,7 @@ def request_for(url: str, directory: Path, **changes: Any) -> dict[str, Any]:
 Download = Callable[..., Outcome]
 
 
-ARIA2 = pytest.param(
-    "aria2", marks=pytest.mark.skipif(not shutil.which("aria2c"), reason="aria2c is not installed")
-)
-ENGINES = ("asyncio", "futures", "curl", ARIA2)
-OURS = pytest.mark.parametrize("engine", ["asyncio", "futures", "curl"], indirect=True)
-"""For what aria2 cannot: tell the times of a file, keep to a rate."""
+ENGINES = ("asyncio", "futures", "curl")
 
 
 @pytest.fixture(params=ENGINES)

@@ -98,18 +98,8 @@ OTHERWISE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("chunk-of-2-63", "chunk-of-2-64"), "protocol"),
         "nul-in-header": "protocol",
     },
-    "aria2": {
-        **dict.fromkeys(("endless-headers", "endless-header-line", "endless-folds"), "time"),
-        **dict.fromkeys(("endless-chunk-line", "endless-chunk-size", "endless-trailer"), "time"),
-        "endless-late-trailer": "time",
-        "storm-of-103": "time",
-        "endless-length": "crash",
-        **dict.fromkeys(("chunk-of-2-63", "chunk-of-2-64"), "protocol"),
-        **dict.fromkeys(("length-contradicting", "http-2", "partial"), ""),
-        **dict.fromkeys(("http-0.9", "switching"), "connect"),
-    },
 }
-"""What differs from the class of `futures`; `crash` where aria2c breaks down."""
+"""What differs from the class of `futures`."""
 
 
 def expected(engine: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from campaigns.kinds.programs.health import Verdict, judge
 from campaigns.kinds.programs.program import ROOT, ProgramFailed
 from campaigns.kit.http.failures import FAILURES, NO_LENGTH
 from campaigns.tests.kinds.programs.certificates import Authority
-from campaigns.tests.kinds.programs.conftest import ARIA2, OURS, request_for
+from campaigns.tests.kinds.programs.conftest import request_for
 from campaigns.tests.kinds.programs.processes import keeping, lives, said, until
 from campaigns.tests.kinds.programs.servers import asked, behaving, server
 from sandbox.process import running
@@ -68,7 +68,6 @@ def test_empty_files_and_odd_names_arrive(download, tmp_path):
     assert written(tmp_path) == dict.fromkeys(names, EMPTY)
 
 
-@OURS
 def test_each_sample_tells_the_times_of_its_file(sandbox, download):
     outcome = download(sandbox.manifest(files=12, size=1000, latency=30))
 
@@ -107,7 +106,6 @@ def test_the_server_sees_the_concurrency_that_was_asked_for(sandbox, download, c
     assert outcome.hello["concurrency"] == concurrency
 
 
-@OURS
 def test_the_effective_concurrency_is_told(sandbox, download):
     outcome = download(sandbox.manifest(files=60, latency=400), concurrency=30)
 
@@ -118,15 +116,6 @@ def test_the_effective_concurrency_is_told(sandbox, download):
     )
     assert figures["effective_concurrency"] <= 30
     assert figures["reachable_concurrency"] == 30
-
-
-@pytest.mark.parametrize("engine", [ARIA2], indirect=True)
-def test_what_aria2_does_not_tell_is_left_out(sandbox, download, engine):
-    outcome = download(sandbox.manifest(files=3, size=100))
-
-    for column in ("start_us", "first_byte_us", "total_us", "status"):
-        assert outcome.samples[column] == [None] * 3
-    assert not {"effective_concurrency", "reachable_concurrency"} & set(outcome.result["figures"])
 
 
 @pytest.mark.parametrize(
@@ -198,8 +187,6 @@ def test_answers_of_bad_manners_are_told_by_class(download, engine):
     assert "%C3%BC%20%C3%B6" in asked
     assert "%FF%FE" in asked
     expected = {name: failure for name, (_, failure) in answers.items()}
-    if "aria2" in engine:
-        expected |= {"number": "address", "ftp": "connect"}  # it goes there, and is kept from it
     told = zip(outcome.samples["file"], outcome.samples["failure"], strict=True)
     assert {list(answers)[index]: failure for index, failure in told} == expected
 
@@ -345,7 +332,9 @@ def test_a_run_ends_at_its_time_limit_with_what_it_has(sandbox, download, tmp_pa
             time_limit_seconds=limit,
             read_timeout_seconds=60.0,
         )
-        if len(outcome.samples["file"]) == 5:  # else this machine has too much to do for that limit
+        if (
+            len(outcome.samples.get("file", ())) == 5
+        ):  # else this machine has too much to do for that limit
             break
 
     assert not outcome.result["complete"]

@@ -1,10 +1,11 @@
 import tracemalloc
+from contextlib import suppress
 
 import pytest
 
+from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.manifest import (
     MOST_BYTES,
-    MOST_FILES,
     BadManifest,
     Entry,
     parse,
@@ -36,10 +37,11 @@ def test_a_line_is_a_file_with_its_digest_and_size():
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (line("a") + "\n" + line("b"), "Line 2 .*name,sha256,size"),
+        (b"# only this\n\n", "is empty"),
+        (line("a").encode("utf-16"), "in UTF-16, which Pulp does not read"),
+        ("# a\n\n" + line("b") + "c\n", "Line 4 .*name,sha256,size"),
         ("<!doctype html>\n<p>", "Line 1 .*check that the URL"),
         (line("a") + "b," + DIGEST[:20], "Line 2 .*cut off"),
-        (line("a") + f"b,{DIGEST},12", "Line 2 .*does not end with a line break"),
         (line("a").encode() + b"\xff" + line("b").encode(), "Line 2 .*not UTF-8"),
         (line("../a"), r"Line 1 .*'\.\./a' .*`\.\.`"),
         (line("a/../../b"), r"`\.\.`"),
@@ -49,7 +51,7 @@ def test_a_line_is_a_file_with_its_digest_and_size():
         (line("a/"), "empty part"),
         (line("/etc/passwd"), "absolute"),
         (line(""), "is no name"),
-        (line("a") + line("b") + line("a"), "Line 3 .*stands in line 1 already"),
+        ("#\n" + line("a") + line("b") + line("a", size=2), "Line 4 .*stands in line 2 already"),
         (line("a") + line("a/b"), "Line 2 .*directory where line 1"),
         (line("a/b/c") + line("a"), "Line 1 .*directory where line 2"),
         (line(size=-1), "Line 1 .*'-1' is not a size"),
@@ -58,12 +60,12 @@ def test_a_line_is_a_file_with_its_digest_and_size():
         (line(size="1e3"), "is not a size"),
         (line(size="٣"), "is not a size"),
         (line(size=""), "is not a size"),
-        (line(size=" 1"), "is not a size"),
         (line(digest="x" * 64), "SHA-256"),
         (line(digest=DIGEST[:-1]), "SHA-256"),
         (line("a\x00b"), "control character"),
         (line("a\tb"), "control character"),
         (line("a\x85b"), "control character"),
+        (line("a\u2028b"), "control character"),
         (line("a" * 241), "too long"),
         (line("/".join(["a" * 100] * 11)), "too long"),
     ],
@@ -73,6 +75,56 @@ def test_what_is_wrong_is_said_with_its_line(body, says):
         parse(body if isinstance(body, bytes) else body.encode())
 
 
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("# made by hand\n" + line("a.iso"), ["a.iso"]),
+        (line('"a,b.iso"'), ['"a,b.iso"']),
+        ("\n  \n" + line("a") + "   # indented\n\n" + line("b") + "\n", ["a", "b"]),
+        (f"  a b ,  {DIGEST} ,\t1  \r\n", ["a b"]),
+        (line("a") + f"b,{DIGEST},12", ["a", "b"]),
+        (line("a") + line("b") + line("a"), ["a", "b"]),
+        (line("a#b") + line("#c, " + "d"), ["a#b"]),
+        (line("a").replace("\n", "\r") + line("b"), ["a", "b"]),
+    ],
+    ids=[
+        "comment",
+        "quotes",
+        "empty lines",
+        "blanks",
+        "no end",
+        "twice",
+        "a mark in a name",
+        "old line ends",
+    ],
+)
+def test_a_manifest_is_read_as_pulp_reads_it(body, names):
+    assert [entry.name for entry in parse(body.encode())] == names
+
+
+@pytest.mark.parametrize("piece", [1, 3, 50, 1000])
+def test_a_manifest_is_the_same_in_pieces(piece):
+    body = ("\ufeff# made by hand\r\n" + line("ä,b") + "\n" + line("c").removesuffix("\n")).encode()
+    pieces = [body[begin : begin + piece] for begin in range(0, len(body), piece)]
+
+    if piece < 3:  # the mark at the begin comes in one piece, as each piece of a connection is long
+        pieces = [body[:3], *pieces[3:]]
+    assert [(number, entry.name) for number, entry in manifest.read(pieces)] == [
+        (2, "ä,b"),
+        (4, "c"),
+    ]
+
+
+def test_a_manifest_cut_off_anywhere_has_its_whole_lines_or_is_refused():
+    whole = "".join(line(f"file {number}") for number in range(5)).encode()
+    for end in range(1, len(whole)):
+        with suppress(BadManifest):
+            assert (
+                parse(whole[:end])
+                == parse(whole)[: whole[:end].count(b"\n") + (whole[end - 1 : end] != b"\n")]
+            )
+
+
 def test_a_long_line_is_quoted_in_part():
     with pytest.raises(BadManifest) as caught:
         parse(b"x" * 10_000 + b"\n")
@@ -80,9 +132,10 @@ def test_a_long_line_is_quoted_in_part():
     assert len(str(caught.value)) < 300
 
 
-def test_too_much_is_refused():
-    with pytest.raises(BadManifest, match=f"{MOST_FILES + 1} files"):
-        parse(b"\n".join([b"x"] * (MOST_FILES + 1)) + b"\n")
+def test_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(manifest, "MOST_FILES", 3)
+    with pytest.raises(BadManifest, match="more than 3 files"):
+        parse(("# four\n" + "".join(line(str(number)) for number in range(4))).encode())
     with pytest.raises(BadManifest, match="bytes"):
         parse(b"x" * (MOST_BYTES + 1))
 

@@ -13,7 +13,6 @@ from campaigns.kinds.programs.fetch import Limits, fetch
 from campaigns.kinds.programs.health import HELD_BACK_SATURATES, judge
 from campaigns.kit.http import pacing, task_pacing
 from campaigns.kit.network import parse_rules
-from campaigns.tests.kinds.programs.conftest import OURS
 from campaigns.tests.kinds.programs.servers import asked, behaving
 
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -93,7 +92,6 @@ def test_nothing_is_held_where_there_is_no_limit():
         assert pacer.begin(clock.now) == 0
 
 
-@OURS
 def test_an_engine_keeps_to_the_rate_that_the_owner_allows_redirects_included(
     sandbox, download, engine
 ):
@@ -111,7 +109,6 @@ def test_an_engine_keeps_to_the_rate_that_the_owner_allows_redirects_included(
     assert "the target's limit of 40 requests/s" in verdict.reasons[0]
 
 
-@OURS
 def test_waiting_for_its_turn_is_no_part_of_a_files_time(sandbox, download):
     outcome = download(sandbox.manifest(files=8, size=100), concurrency=8, most_per_second=20)
 
@@ -121,7 +118,6 @@ def test_waiting_for_its_turn_is_no_part_of_a_files_time(sandbox, download):
     assert min(outcome.samples["first_byte_us"]) > 0
 
 
-@OURS
 def test_a_limit_that_is_not_reached_leaves_the_run_as_it_is(sandbox, download):
     url = sandbox.manifest(files=4, size=100, latency=400)
 
@@ -164,14 +160,12 @@ def test_a_request_whose_connection_is_lost_is_not_sent_again(download, engine):
             f"http://{place}/",
             files=[["a", EMPTY, 0], ["lost", EMPTY, 0]],
             concurrency=1,
-            most_per_second=None if "aria2" in engine else 4,
+            most_per_second=4,
         )
 
     assert outcome.samples["failure"] == ["", "connect"]
     assert len(moments) == 2
-    assert "aria2" in engine or all(
-        moment > number / 4 for number, moment in enumerate(moments, start=1)
-    )
+    assert all(moment > number / 4 for number, moment in enumerate(moments, start=1))
 
 
 def test_each_hop_of_a_fetch_is_paced(sandbox):

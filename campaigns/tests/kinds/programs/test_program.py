@@ -124,6 +124,23 @@ def test_a_program_without_a_lease_does_not_wait_on(waiting):
     assert go_on(program).cancelled
 
 
+def test_a_program_that_did_not_read_the_newest_lease_was_cancelled_and_did_not_crash(waiting):
+    program = waiting("wait")
+    program._program.lease_sent_at = monotonic() + 60  # the next lease is not sent
+    program._program.known_until = monotonic()
+    os.kill(program._program.process.pid, signal.SIGKILL)
+
+    assert go_on(program).cancelled
+
+
+def test_a_program_that_is_killed_within_its_lease_has_crashed(waiting):
+    program = waiting("wait")
+    os.kill(program._program.process.pid, signal.SIGKILL)
+
+    with pytest.raises(ProgramFailed, match="killed by SIGKILL"):
+        go_on(program)
+
+
 def test_a_large_request_arrives_whole():
     outcome = run("report", request={"files": ["x" * 100] * 30_000})
 

@@ -89,7 +89,6 @@ def spellings(port: int) -> dict[str, str]:
 
 PATHS = {"three slashes", "one slash", "no slash", "tabs", "leading control"}
 """What may be read as a path on the server that it comes from."""
-PATHS_OF_ARIA2 = {"data", "backslashes", "javascript"}
 NAMES = sorted(spellings(1))
 LOOPS = {
     "loop": "/loop",
@@ -153,9 +152,8 @@ def test_no_spelling_leads_a_file_elsewhere(places, download, engine):
 
     told = dict(zip(outcome.samples["file"], outcome.samples["failure"], strict=True))
     harmless = {name for number, name in enumerate(NAMES) if not told[number]}
-    assert harmless <= PATHS | (PATHS_OF_ARIA2 if "aria2" in engine else set())
-    kept_from_it = {"connect", "dns"} if "aria2" in engine else set()
-    assert set(told.values()) <= {"address", "protocol", "", *kept_from_it}
+    assert harmless <= PATHS
+    assert set(told.values()) <= {"address", "protocol", ""}
     assert connections == []
 
 

@@ -76,7 +76,7 @@ def test_a_preset_of_capacity_asks_its_question_where_none_is_written(browser, k
     assert rows["hosts"].levels.value().split() == ["65", "85", "110", "140", "180"]
     assert rows["puma_workers"].levels.value().split() == ["2", "4"]
     assert rows["puma_threads"].single.value() == "5"
-    assert form.design["question"].value().startswith("How many hosts may register at once")
+    assert form.design["question"].value().startswith("How many hosts can register at once")
     assert form.design["order"].value() == "interleaved"
 
     own = browser.post(NEW, sent | {"question": "Mine?"}).context["form"]

@@ -21,6 +21,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.naming import own_prefix
+from campaigns.kinds.registration import katello as katello_server
 from campaigns.kinds.registration import requests
 from campaigns.kinds.registration import running as register_running
 from campaigns.kinds.registration.driver import driver
@@ -410,6 +411,30 @@ def test_hosts_that_the_server_registers_after_the_end_of_a_cancelled_run_are_re
     told = simulator.told()
     assert (told["consumers"], told["hosts"], told["committing"]) == (0, 0, 0)
     assert re.search(r"clean-up: 4 hosts removed, 4 of them appeared up to \d", place.lines[-1])
+
+
+def test_hosts_that_register_while_others_are_deleted_are_left_to_the_next_look(
+    place, simulator, monkeypatch
+):
+    """The server works off what a cancelled run has asked: its deletion is waited for, not a moment without any host."""
+    values = parameters(hosts=3)
+    place.reset(values)
+    place.measure(values)
+    monkeypatch.setattr(katello_server, "CLEAR_SECONDS", 5.0)
+    really_destroy, again = katello_server._destroy, list[bool]()
+
+    def destroy(*arguments):
+        really_destroy(*arguments)
+        if not again:
+            again.append(True)
+            place.measure(values)
+
+    monkeypatch.setattr(katello_server, "_destroy", destroy)
+
+    place.clean_up(values)
+    assert simulator.told()["hosts"] == 3
+    place.clean_up(values)
+    assert simulator.told()["hosts"] == simulator.told()["consumers"] == 0
 
 
 def test_hosts_whose_retry_was_under_way_are_removed_too(place, simulator, monkeypatch):

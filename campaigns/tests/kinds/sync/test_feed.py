@@ -103,6 +103,25 @@ def test_metadata_of_any_name_are_counted_and_those_that_cannot_be_read_are_not(
     }
 
 
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (b"200 OK\r\nContent-Length: 900\r\n\r\n<metadata>", TargetUnavailable, "gave no answer"),
+        (b"200 OK\r\nContent-Length: 10\r\n\r\n<metadata>", DriverError, "no XML that can be read"),
+        (b"404 Not Found\r\nContent-Length: 3\r\n\r\n<a>", DriverError, "answered 404"),
+        (b"503 Busy\r\nContent-Length: 0\r\n\r\n", DriverError, "answered 503"),
+    ],
+    ids=["cut off on its way", "half a document", "none", "busy"],
+)
+def test_metadata_that_do_not_come_whole_are_told(answer, error, message):
+    served = {
+        "repodata/repomd.xml": b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + REPOMD,
+        "repodata/primary.xml": b"HTTP/1.1 " + answer,
+    }
+    with server(None, **served) as url, pytest.raises(error, match=message):
+        offer_of(url.rpartition("/")[0], "rpm/rpm", context())
+
+
 def test_of_other_content_nothing_is_known(sandbox):
     assert offer_of(sandbox.base_url, "python/python", context()) is None
 

@@ -5,7 +5,7 @@ import pytest
 from campaigns.kinds.sync.feed import Offer
 from campaigns.kinds.sync.steps import same_others, same_work
 
-FILES = {"a": 10, "b": 20}
+FILES = {b"a": 10, b"b": 20}
 MANIFEST = frozenset(["manifest"])
 
 
