@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,14 @@ import msgspec
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from campaigns.findings.store import AS_TEXT, SHAPES, Findings, decode
-from campaigns.findings.values import Answer
+from campaigns.findings.values import Answer, LevelsFinding
+from campaigns.findings.vocabulary import renamed
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
+from campaigns.findings.wording.cells import centre_of
+from campaigns.findings.wording.primary_word import primary_word
 from campaigns.findings.wording.verdicts import Display
-from campaigns.kit.json_path import values_at
+from campaigns.kit.numbers import is_number
 from campaigns.models import Campaign, Finding, PublishedAnswer
 from campaigns.stats.methods import METHODS
 from perfdash import __version__
@@ -28,6 +31,8 @@ UNWRITTEN = AnswerText(
 """Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
 PARTS = ("pairs", "levels", "calibration", "sessions", "outlook", "capacity", "thresholds")
 """The findings that an answer may rest on."""
+FEWEST_POINTS = 3
+"""Of a curve: two values are a change."""
 
 
 def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
@@ -35,6 +40,11 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
 
     Findings of other versions of the methods are left out, since they are being computed again.
     """
+    return {key: _written(answer, **parts) for key, (answer, parts) in _stored(campaigns).items()}
+
+
+def _stored(campaigns: Collection[int]) -> dict[int, tuple[Answer, dict[str, Any]]]:
+    """Return the current findings behind the answers of campaigns, in one query."""
     rows = Finding.objects.filter(
         campaign__in=campaigns, name__in=["answer", *PARTS], versions__methods=METHODS
     )
@@ -45,7 +55,7 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
             answers[key] = decode(text, Answer)
         else:
             parts[key][name] = decode(text, SHAPES[name])
-    return {key: _written(answer, **parts[key]) for key, answer in answers.items()}
+    return {key: (answer, parts[key]) for key, answer in answers.items()}
 
 
 def answer_of(findings: Findings) -> AnswerText | None:
@@ -66,7 +76,9 @@ def answer_of(findings: Findings) -> AnswerText | None:
 
 def _written(answer: Answer, **parts: Any) -> AnswerText:
     try:
-        return answer_text(answer, **parts)
+        names = answer.nouns
+        parts = {name: renamed(part, names) for name, part in parts.items()}
+        return answer_text(renamed(answer, names), **parts)
     except Exception:
         log.exception("An answer about %s cannot be put into words.", answer.label)
         return UNWRITTEN
@@ -74,22 +86,35 @@ def _written(answer: Answer, **parts: Any) -> AnswerText:
 
 @dataclass(frozen=True, slots=True)
 class ListedAnswer:
-    """An answer as lists of campaigns show it. means: of the cells in their order, for a spark line."""
+    """An answer as lists of campaigns show it. word: of the primary question; None if it has none.
+
+    means: of the cells along the only factor, in its order, for a spark line.
+    """
 
     sentence: str
-    badges: Sequence[Display]
+    word: Display | None
     means: Sequence[float | None]
+
+    @property
+    def badge(self) -> Display | None:
+        """Return the word unless the sentence begins with it."""
+        if self.word and self.sentence.casefold().startswith(self.word.word.casefold()):
+            return None
+        return self.word
 
 
 def publish_answer(campaign: Campaign) -> None:
     """Store the answer of a campaign as lists and readers of the database see it; see `PublishedAnswer`."""
-    for key, answer in answers_of([campaign.pk]).items():
+    for key, (answer, parts) in _stored([campaign.pk]).items():
+        text = _written(answer, **parts)
         row = PublishedAnswer(
             campaign_id=key,
-            sentence=answer.sentence,
-            caveat=answer.caveat,
-            badges=msgspec.to_builtins(answer.badges),
-            means=_means_of_cells(campaign),
+            sentence=text.sentence,
+            certainty=text.certainty,
+            caveat=text.caveat,
+            more_caveats=len(text.further),
+            badges=msgspec.to_builtins(_words(answer, parts)),
+            means=_means_along(answer, parts.get("levels")),
             computed_at=Finding.objects.values_list("computed_at", flat=True).get(
                 campaign=key, name="answer"
             ),
@@ -99,7 +124,16 @@ def publish_answer(campaign: Campaign) -> None:
             [row],
             update_conflicts=True,
             unique_fields=["campaign"],
-            update_fields=["sentence", "caveat", "badges", "means", "computed_at", "version"],
+            update_fields=[
+                "sentence",
+                "certainty",
+                "caveat",
+                "more_caveats",
+                "badges",
+                "means",
+                "computed_at",
+                "version",
+            ],
         )
 
 
@@ -115,20 +149,34 @@ def published() -> QuerySet[PublishedAnswer]:
 
 def listed(row: PublishedAnswer) -> ListedAnswer:
     """Return a published answer in its types."""
-    badges = msgspec.convert(row.badges, tuple[Display, ...])
-    return ListedAnswer(row.sentence, badges, row.means)
+    words = msgspec.convert(row.badges, tuple[Display, ...])
+    return ListedAnswer(row.sentence, next(iter(words), None), row.means)
 
 
-def _means_of_cells(campaign: Campaign) -> list[float | None]:
-    """Return the mean of each cell (geometric where there is one).
-
-    Paired campaigns have none: their strata do different work, so no curve joins them.
-    """
-    rows = Finding.objects.filter(campaign=campaign, name=f"brief:{campaign.primary_metric}")
-    means = rows.values_list(
-        values_at("result", "$.cells[*].summary.gmean"),
-        values_at("result", "$.cells[*].summary.mean"),
-    ).first()
-    if means is None or campaign.paired_factor:
+def _words(answer: Answer, parts: Mapping[str, Any]) -> list[Display]:
+    """Return the word of the primary question; nothing if it has none, or cannot be written."""
+    try:
+        word = primary_word(answer, **parts)
+    except Exception:
+        log.exception("The word of an answer about %s cannot be written.", answer.label)
         return []
-    return [mean if gmean is None else gmean for gmean, mean in zip(*means, strict=True)]
+    return [word] if word else []
+
+
+def _means_along(answer: Answer, levels: LevelsFinding | None) -> list[float | None]:
+    """Return the mean of each cell along the only factor, in the order of its levels.
+
+    Empty if there are several factors, or one whose levels are no numbers: no curve joins them. A cell of which too
+    much failed has no value.
+    """
+    cells = {cell.cell: cell for cell in answer.cells}
+    factors = {tuple(cell.levels) for cell in answer.cells}
+    values = [next(iter(cell.levels.values()), None) for cell in answer.cells]
+    if len(factors) != 1 or len(*factors) != 1 or not all(map(is_number, values)):
+        return []
+    if len(values) < FEWEST_POINTS or set(answer.work).intersection(*factors):
+        return []
+    ranked = levels.groups[0].cells if levels and len(levels.groups) == 1 else ()
+    by_value = (cell for _, cell in sorted(zip(values, cells, strict=True)))
+    order = ranked if set(ranked) == set(cells) else by_value
+    return [None if key in answer.failing else centre_of(cells[key]) for key in order]

@@ -1,6 +1,6 @@
 """Findings as rows of the database: shapes of `values` to JSON and back. The only place that converts them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -243,11 +243,13 @@ class Findings:
         return self.cells or self.brief
 
 
-def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Findings:
+def findings_of(
+    campaign: Campaign, metric: str, *, brief: bool = False, only: Collection[str] | None = None
+) -> Findings:
     """Return the findings of a campaign, with the cells of `metric`, or else of the primary one.
 
     brief: cells have the `values` of their runs instead of `runs`: for ten thousand runs these are
-    megabytes.
+    megabytes. only: the fields that are read, "cells" for the cells; None for all.
 
     Findings of other versions of the methods are left out, since they are being computed again.
     """
@@ -258,7 +260,9 @@ def findings_of(campaign: Campaign, metric: str, *, brief: bool = False) -> Find
     shown = metric if cells != "cells" else campaign.primary_metric
     of_metric = {f"{name}:{shown}": name for name in ("density", "drift")}
     wanted_cells = f"brief:{shown}" if brief else cells
-    reported = current.filter(name__in=[*ON_PAGES, wanted_cells])
+    read_cells = only is None or "cells" in only
+    names = [name for name in ON_PAGES if only is None or name in only]
+    reported = current.filter(name__in=[*names, *([wanted_cells] if read_cells else [])])
     columns = reported.values_list("name", AS_TEXT, "computed_at", "data_hash")
     rows = [_Stored(*row) for row in columns]
     results = {row.name: row.result for row in rows}

@@ -776,7 +776,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What the answer of a campaign states beside the findings with verdicts: its metric, its cells, how it was measured.
 
     work: factors that change the work, so that cells are not compared across them; loads: that are load, whose levels are not compared either,
-    and asked, which are among them: their names mean load, and nobody has stated their roles. instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
+    and asked, which are among them: their names mean load, or they are a guess, and nobody has stated their roles. guesses: why a factor of a
+    file is one, by name, whether its role was stated afterwards or not. nouns: what sentences call a factor, where it is not its name. target: the name of the only one; empty for imports and several. instruments: that are how it is measured. failing: cells of which too much failed for a number. simulators: kinds of simulated targets that it
     was measured on. unobserved: runs that were done, and have no value of the metric; values_needed: in a run, where it is a percentile.
     """
 
@@ -797,6 +798,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     loads: Sequence[str] = ()
     instruments: Sequence[str] = ()
     asked: Sequence[str] = ()
+    guesses: Mapping[str, str] = {}
+    nouns: Mapping[str, str] = {}
+    target: str = ""
     targets: TargetsTold | None = None
     unserved: Sequence[Unserved] = ()
     unobserved: Count = 0

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
 from django.db.models import Count, Q
-from django.urls import reverse
 
 from campaigns.findings.compared import sides_of
 from campaigns.findings.compute.differences import differences_of
@@ -54,8 +53,7 @@ def checks_of(campaigns: Sequence[Campaign]) -> dict[int, list[Check]]:
         lines = [*_lines(campaign)]
         if campaign.pk in compared:
             lines.append(compared[campaign.pk])
-        address = reverse("campaign", args=[campaign.pk])
-        result[campaign.pk] = [Check.of(campaign.pk, line, address) for line in lines]
+        result[campaign.pk] = [Check.of(campaign.pk, line) for line in lines]
     return result
 
 

@@ -21,7 +21,7 @@ from campaigns.findings.wording.changes import change_texts
 from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.verdicts import superlative
 from campaigns.kit.activity import Action, record
-from campaigns.kit.charts.labels import level_text
+from campaigns.kit.charts.labels import level_text, words_of
 from campaigns.kit.numbers import counted
 from campaigns.kit.outbox import announce
 from campaigns.models import (
@@ -216,7 +216,7 @@ def _no_longer_said(evidence: Evidence, campaign: Campaign) -> Iterator[str]:
         if seen is None or today is None or (today.best and today.best.winner == seen):
             continue
         level = dict(zip(group["cells"], group["values"], strict=True)).get(seen)
-        name = levels.factor.replace("_", " ")
+        name = words_of(levels.factor)
         yield f"It called {name} {level_text(level)} the {superlative(levels)}, which is not shown: {_why_not(today)}"
 
 
@@ -274,7 +274,7 @@ def ranked_loads(findings: Mapping[str, Any], loads: Sequence[str]) -> list[str]
 
 
 def _of_loads(loads: Sequence[str]) -> str:
-    names = " and ".join(load.replace("_", " ") for load in loads)
+    names = " and ".join(words_of(load) for load in loads)
     one = len(loads) == 1
     return (
         f"It ranks a load: {names} {'says' if one else 'say'} how much was asked of the target at once, and "

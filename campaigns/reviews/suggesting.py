@@ -10,6 +10,7 @@ from campaigns.findings.compute.compared import compare_campaigns
 from campaigns.findings.recommended import favoured_of
 from campaigns.findings.store import read
 from campaigns.findings.values import Levels, LevelsFinding, Pairs
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.mappings import Contrast
@@ -62,7 +63,7 @@ def findings_offered(campaign: Campaign) -> list[str]:
 
 
 def _answer(campaigns: Sequence[Campaign]) -> tuple[str, str]:
-    """Return sentence and caveat of the comparison of several campaigns, else of the answer of the first."""
+    """Return sentence and caveats of the comparison of several campaigns, else of the answer of the first."""
     if len(campaigns) > 1:
         sides = sides_of(
             [each.pk for each in campaigns],
@@ -70,10 +71,14 @@ def _answer(campaigns: Sequence[Campaign]) -> tuple[str, str]:
         )
         if all(side.cells and not side.campaign.withheld for side in sides):
             compared = answer_of(compare_campaigns(sides))
-            return compared.sentence, compared.caveat
+            return compared.sentence, _all_caveats(compared)
     first = campaigns[0]
     answer = None if first.withheld else answers_of([first.pk]).get(first.pk)
-    return (answer.sentence, answer.caveat) if answer else ("", "")
+    return (answer.sentence, _all_caveats(answer)) if answer else ("", "")
+
+
+def _all_caveats(answer: AnswerText) -> str:
+    return " ".join(filter(None, (answer.caveat, *answer.further)))
 
 
 def _main_finding(campaign: Campaign) -> str:

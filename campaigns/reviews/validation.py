@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from django.contrib.auth.models import User
 
+from campaigns.findings.pages.levels import LABELS, PRINT
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Contrast
 from campaigns.kit.rights import visible
@@ -14,7 +15,10 @@ from campaigns.reviews.content import Cited, Content
 
 LONGEST_CLAIM, LONGEST_TEXT, LONGEST_WORD, LONGEST_VIEW = 500, 20_000, 2_000, 500
 MOST_EVIDENCE = 20
-VIEW = re.compile(r"/(?:campaigns/[1-9][0-9]{0,8}/|compare/)(?:[?#][!-~]*)?", re.ASCII)
+LEVEL = "|".join([*LABELS, PRINT])
+VIEW = re.compile(
+    rf"/(?:campaigns/[1-9][0-9]{{0,8}}/(?:(?:{LEVEL})/)?|compare/)(?:[?#][!-~]*)?", re.ASCII
+)
 CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

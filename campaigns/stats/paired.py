@@ -6,8 +6,9 @@ differs between sessions (STATISTICS 2.7).
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy
@@ -184,6 +185,27 @@ class _Opened:
     logs: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What one verdict rests on: of a stratum, or of the mean over several."""
+
+    refused: Verdict | None
+    contrast: Contrast | None
+    by_session: Mapping[int, SessionEstimate]
+
+    @property
+    def estimates(self) -> list[SessionEstimate]:
+        """The estimates of the sessions, in their order."""
+        return list(self.by_session.values())
+
+    @property
+    def decides(self) -> Contrast | None:
+        """The contrast between sessions, from enough of them; else that of the pairs."""
+        if self.contrast is None or len(self.by_session) < FEWEST_FOR_INTERVAL:
+            return self.contrast
+        return between_sessions(self.estimates) or self.contrast
+
+
 DEFAULT = Criteria()
 
 
@@ -208,71 +230,69 @@ def compare_strata(
         together = [place for place in together if not opened[place].refused] or together[:1]
     shared = _pooled_noise([each.logs for each in opened]) if pool_noise else None
     noises = [shared or _own_noise(each.logs) if each.logs.size > 1 else None for each in opened]
-    contrasts = [
-        _contrast(each.logs, noise) if noise else None
-        for each, noise in zip(opened, noises, strict=True)
-    ]
-    mean = _mean([contrasts[place] for place in together], shared)
-    by_session = [_by_session(each) for each in opened]
-    estimates = [list(each.values()) for each in by_session]
-    refused = [each.refused for each in opened]
-    if together:
-        refused.append(next((refused[place] for place in together if refused[place]), None))
-        contrasts.append(mean)
-        estimates.append(_together_by_session([by_session[place] for place in together]))
-    between = [
-        between_sessions(each) if contrast and len(each) >= FEWEST_FOR_INTERVAL else None
-        for each, contrast in zip(estimates, contrasts, strict=True)
-    ]
-    decides = [outer or own for outer, own in zip(between, contrasts, strict=True)]
-    own = slice(len(strata))
-    adjusted = [
-        *_adjusted(refused[own], decides[own], criteria, of_table if at_loads else holm),
-        *[None] * (len(refused) - len(strata)),
-    ]
+    tests = [_test_of(each, noise) for each, noise in zip(opened, noises, strict=True)]
+    mean = _test_of_mean([tests[place] for place in together], shared) if together else None
+    judge = partial(over_sessions, lower_is_better=lower_is_better, criteria=criteria)
+    adjusted = _adjusted(tests, criteria, of_table if at_loads else holm)
     results = [
-        over_sessions(
-            each,
-            lower_is_better=lower_is_better,
-            criteria=criteria,
-            within=contrast,
-            p_adjusted=p_adjusted,
-        )
-        if contrast
+        judge(test.estimates, within=test.contrast, p_adjusted=p_adjusted)
+        if test.contrast
         else None
-        for each, contrast, p_adjusted in zip(estimates, contrasts, adjusted, strict=True)
+        for test, p_adjusted in zip(tests, adjusted, strict=True)
     ]
-    comparisons = []
-    for each, noise, contrast, sessions in zip(opened, noises, contrasts, results, strict=False):
-        comparison = _described(each)
-        if noise and contrast and sessions:
-            comparison = _inferred(comparison, each, noise, contrast, sessions, criteria)
-            if bootstrap and _own_noise(each.logs).sd_log:
-                comparison = replace(comparison, bca_ci_pct=_bootstrapped(each.stratum, criteria))
-        if noise and shared:
-            comparison = _flagged(comparison, "pooled_noise")
-        if comparison.sessions:
-            comparison = replace(comparison, sessions=comparison.sessions.of(comparison.verdict))
-        comparisons.append(comparison)
     known = [(e.logs, [p.candidate_first for p in e.stratum.pairs]) for e in opened if e.logs.size]
     return PairedFamily(
-        tuple(comparisons),
+        tuple(
+            _compared(each, noise, test, result, criteria, bootstrap=bootstrap, pooled=bool(shared))
+            for each, noise, test, result in zip(opened, noises, tests, results, strict=True)
+        ),
         order_effect(known, criteria.alpha),
         pooled=shared is not None,
-        together=_together(mean, results[-1], refused[-1], criteria) if together else None,
-        over_all=over_sessions(
-            _together_by_session(
-                [own for own, each in zip(by_session, opened, strict=True) if not each.refused]
-                or by_session
-                if at_loads
-                else by_session
-            ),
-            lower_is_better=lower_is_better,
-            criteria=criteria,
-        )
-        if len(opened) > 1
-        else None,
+        together=_together(mean, judge, criteria) if mean else None,
+        over_all=judge(_over_all(tests, at_loads=at_loads)) if len(tests) > 1 else None,
     )
+
+
+def _test_of(opened: _Opened, noise: _Noise | None) -> _Test:
+    """Return the test of one stratum."""
+    contrast = _contrast(opened.logs, noise) if noise else None
+    return _Test(opened.refused, contrast, _by_session(opened))
+
+
+def _test_of_mean(tests: Sequence[_Test], shared: _Noise | None) -> _Test:
+    """Return the test of the mean over strata; refused as the first of them that is."""
+    refused = next((test.refused for test in tests if test.refused), None)
+    contrast = _mean([test.contrast for test in tests], shared)
+    return _Test(refused, contrast, _together_by_session([test.by_session for test in tests]))
+
+
+def _over_all(tests: Sequence[_Test], *, at_loads: bool) -> list[SessionEstimate]:
+    """Return the mean over all strata in each session; of loads, over those without too many failures."""
+    judged = [test for test in tests if not test.refused] if at_loads else []
+    return list(_together_by_session([test.by_session for test in judged or tests]).values())
+
+
+def _compared(
+    opened: _Opened,
+    noise: _Noise | None,
+    test: _Test,
+    result: SessionFindings | None,
+    criteria: Criteria,
+    *,
+    bootstrap: bool,
+    pooled: bool,
+) -> PairedComparison:
+    """Describe a stratum, and infer what its pairs allow."""
+    comparison = _described(opened)
+    if noise and test.contrast and result:
+        comparison = _inferred(comparison, opened, noise, test.contrast, result, criteria)
+        if bootstrap and _own_noise(opened.logs).sd_log:
+            comparison = replace(comparison, bca_ci_pct=_bootstrapped(opened.stratum, criteria))
+    if noise and pooled:
+        comparison = _flagged(comparison, "pooled_noise")
+    if comparison.sessions:
+        comparison = replace(comparison, sessions=comparison.sessions.of(comparison.verdict))
+    return comparison
 
 
 def _by_session(opened: _Opened) -> dict[int, SessionEstimate]:
@@ -283,10 +303,12 @@ def _by_session(opened: _Opened) -> dict[int, SessionEstimate]:
     }
 
 
-def _together_by_session(strata: Sequence[dict[int, SessionEstimate]]) -> list[SessionEstimate]:
+def _together_by_session(
+    strata: Sequence[Mapping[int, SessionEstimate]],
+) -> dict[int, SessionEstimate]:
     """Return the mean over the strata in each session that holds all of them."""
     shared = sorted(set.intersection(*(set(each) for each in strata)))
-    return [_mean_estimate([each[number] for each in strata]) for number in shared]
+    return {number: _mean_estimate([each[number] for each in strata]) for number in shared}
 
 
 def _mean_estimate(estimates: Sequence[SessionEstimate]) -> SessionEstimate:
@@ -334,12 +356,11 @@ def _mean(contrasts: Sequence[Contrast | None], shared: _Noise | None) -> Contra
 
 
 def _together(
-    mean: Contrast | None,
-    sessions: SessionFindings | None,
-    refused: Verdict | None,
-    criteria: Criteria,
+    test: _Test, judge: Callable[..., SessionFindings | None], criteria: Criteria
 ) -> Together:
-    """Judge the mean, unless one of its strata may not be judged."""
+    """Judge the mean, unless one of its strata may not be judged. judge: `over_sessions` with its criteria."""
+    mean, refused = test.contrast, test.refused
+    sessions = judge(test.estimates, within=mean, p_adjusted=None) if mean else None
     if mean is None or sessions is None:
         unknown = Verdict(Word.NOT_ENOUGH_DATA, n=0, reason="n_below_minimum")
         return Together(refused or unknown, None)
@@ -351,19 +372,18 @@ def _together(
 
 
 def _adjusted(
-    refused: Sequence[Verdict | None],
-    contrasts: Sequence[Contrast | None],
+    tests: Sequence[_Test],
     criteria: Criteria,
     adjust: Callable[[Sequence[float]], list[float]],
 ) -> list[float | None]:
     """Adjust the p values of the strata that can have a verdict of a difference."""
     family = {
         index: p_value(contrast)
-        for index, (no, contrast) in enumerate(zip(refused, contrasts, strict=True))
-        if contrast and not no and contrast.n >= criteria.minimum_n
+        for index, test in enumerate(tests)
+        if (contrast := test.decides) and not test.refused and contrast.n >= criteria.minimum_n
     }
     by_index = dict(zip(family, adjust(list(family.values())), strict=True))
-    return [by_index.get(index) for index in range(len(contrasts))]
+    return [by_index.get(index) for index in range(len(tests))]
 
 
 def _described(opened: _Opened) -> PairedComparison:

@@ -239,7 +239,9 @@ class ComparisonOutput(Selectable):
     """Campaigns, or cells, against the first of them. `left_out`: further pairs, not compared."""
 
     sentence = serializers.CharField()
+    certainty = outputs.text()
     caveat = outputs.text()
+    further = serializers.ListField(child=serializers.CharField())
     metric = serializers.CharField()
     unit = outputs.text()
     lower_is_better = serializers.BooleanField(allow_null=True)
@@ -345,7 +347,9 @@ def comparison_as_json(compared: Compared, positions: Positions, request: Reques
     first, answer = compared.measured[0], answer_of(compared)
     return {
         "sentence": answer.sentence,
+        "certainty": answer.certainty,
         "caveat": answer.caveat,
+        "further": list(answer.further),
         "metric": first.name,
         "unit": first.unit,
         "lower_is_better": first.direction,

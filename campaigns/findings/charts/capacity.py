@@ -10,8 +10,9 @@ from typing import Any
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts import sampling
-from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
+from campaigns.findings.charts.base import Chart, Chosen, Column, Numbers, Panel, Shown, View
 from campaigns.findings.charts.capacity_lines import (
+    JUDGED,
     CapacityChart,
     CapacityLine,
     LoadPoint,
@@ -87,6 +88,8 @@ HOW = (
         "A hatched load",
         "fails, a filled mark holds, a hollow one is undecided: by all conditions, whichever is drawn.",
     ),
+)
+BELOW = (
     ("Below", "is the share of the work that failed, with its 95 % interval and its own limit."),
 )
 OPEN = "What is carried is shown when the campaign has ended."
@@ -99,8 +102,9 @@ EXPLORED = (
 
 
 def draw(chart: CapacityChart) -> Figure:
-    """Draw the values above and the failed shares below, over one axis of loads."""
+    """Draw the values above and the failed shares below, over one axis of loads; the values alone if no share is known."""
     chart = chart.readable()
+    below = _has_shares(chart)
     values, scales = _value_axis(chart)
     rail = _rail(chart)
     traces = [
@@ -110,7 +114,7 @@ def draw(chart: CapacityChart) -> Figure:
             *_hatched(chart, one, index),
             *_runs(chart, one, index, rail),
             *_line(chart, one, index, rail),
-            *_shares(chart, one, index),
+            *(_shares(chart, one, index) if below else ()),
         )
     ]
     clock = has_clock(chart.quantity.unit, _top(chart))
@@ -118,16 +122,16 @@ def draw(chart: CapacityChart) -> Figure:
     return figure(
         traces,
         {
-            "xaxis": {**loads, "anchor": "y2"},
-            "yaxis": {**values, "domain": [VALUE_BOTTOM, 1]},
-            "yaxis2": _share_axis(chart),
+            "xaxis": {**loads, "anchor": "y2" if below else "y"},
+            "yaxis": {**values, "domain": [VALUE_BOTTOM if below else 0, 1]},
+            **({"yaxis2": _share_axis(chart)} if below else {}),
             "margin": MARGIN,
             "shapes": [*_bands(chart), *_limits(chart)],
         },
         scales=scales,
         narrow={
             "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=clock)}},
-            "yaxis2": {"title": {"text": "failed"}},
+            **({"yaxis2": {"title": {"text": "failed"}}} if below else {}),
             "xaxis": narrow_ticks(loads),
         },
     )
@@ -176,7 +180,13 @@ def legend(chart: CapacityChart) -> tuple[KeyItem, ...]:
         *lines,
         *limit,
         KeyItem("dot", "one run", len(runs) - failed - explored, "ink-2", "runs"),
-        KeyItem("circle", "run of the search, in no interval", explored, "ink-2", "explored"),
+        KeyItem(
+            "circle",
+            "exploratory run of the search, not used in the interval",
+            explored,
+            "ink-2",
+            "explored",
+        ),
         KeyItem("hatch", "load that fails for certain", hatched, "fail", "hatched"),
         KeyItem(
             "failed",
@@ -202,7 +212,11 @@ def note(chart: CapacityChart) -> str:
 
 def _has_limit(chart: CapacityChart) -> bool:
     drawn = chart.limit is not None and not chart.limit_is_far
-    return drawn or chart.share_limit is not None
+    return drawn or (chart.share_limit is not None and _has_shares(chart))
+
+
+def _has_shares(chart: CapacityChart) -> bool:
+    return any(one.shares for one in chart.lines)
 
 
 def _group(index: int) -> str:
@@ -327,7 +341,8 @@ def _upright(start: float, end: float) -> JsonObject:
 
 def _limits(chart: CapacityChart) -> Iterator[JsonObject]:
     limit = None if chart.limit_is_far else chart.limit
-    share_limit = None if chart.share_limit is None else 100 * chart.share_limit
+    has_limit = chart.share_limit is not None and _has_shares(chart)
+    share_limit = 100 * (chart.share_limit or 0.0) if has_limit else None
     for axis, value in (("y", limit), ("y2", share_limit)):
         if value is not None:
             yield {
@@ -512,7 +527,7 @@ def _at(chart: CapacityChart, one: CapacityLine, load: float) -> str:
 
 def _run_hover(chart: CapacityChart, one: CapacityLine, run: RunPoint) -> str:
     value = "failed" if run.value is None else amount(run.value, chart.quantity.unit)
-    explored = "<br>of the search: in no interval" if run.explored else ""
+    explored = "<br>exploratory, not used in the interval" if run.explored else ""
     return f"{hover_lead(run.name)}{_at(chart, one, run.load)}<br>{value}{explored}{hover_note(run.note)}"
 
 
@@ -539,16 +554,14 @@ def panel(shown: Shown) -> Panel | None:
     finding = shown.findings.capacity
     if finding is None:
         return None
-    terms = [each for each in finding.conditions if each.metric]
-    options = [(each.name, sentence(_condition(each))) for each in terms]
-    wanted = shown.chosen("capacity-of", "Condition", options)
-    term = next((each for each in terms if each.name == wanted.value), None)
+    wanted, term = _chosen(shown, finding)
     settings = list(finding.settings)
     some, place = shown.some("capacity", settings, MOST_LINES)
     chart = chart_of(shown, finding, some, term)
-    if not chart.loads:
+    if not chart.loads or chart.is_empty:
         return None
     whole = chart_of(shown, finding, settings, term)
+    below = _has_shares(chart)
     explored = any(run.explored for one in whole.lines for run in one.runs)
     return Panel(
         plot=Plot(
@@ -557,15 +570,43 @@ def panel(shown: Shown) -> Panel | None:
             label=describe(chart.readable()),
             figure=draw(chart),
             key=legend(chart),
-            height="34rem",
+            height="34rem" if below else "26rem",
             note=note(chart),
         ),
-        how=HOW + (EXPLORED if explored else ()),
+        how=HOW + (BELOW if below else ()) + (EXPLORED if explored else ()),
         numbers=_numbers(whole),
         aside=_aside(term),
         notes=(OPEN,) if shown.is_open else (),
         choices=(wanted, place),
     )
+
+
+def tells_capacity(finding: stored.CapacityFinding | None) -> bool:
+    """Return whether there is a criterion to be kept, or something is said to be carried."""
+    return finding is not None and (
+        finding.stated or any(each.capacity.word in JUDGED for each in finding.settings)
+    )
+
+
+def draws_values_of(shown: Shown, view: View) -> bool:
+    """Return whether the panel draws the values of a metric by load, as a chart of its runs in this view would, too."""
+    finding = shown.findings.capacity
+    if finding is None or view.x is None or view.x.name != finding.load:
+        return False
+    _, term = _chosen(shown, finding)
+    if term is None:
+        return view.metric == shown.primary_metric
+    return view.metric == term.metric and not term.as_share
+
+
+def _chosen(
+    shown: Shown, finding: stored.CapacityFinding
+) -> tuple[Chosen, stored.ConditionTerms | None]:
+    """Return the condition that is drawn, with its selector; None where only the failed share has a limit."""
+    terms = [each for each in finding.conditions if each.metric]
+    options = [(each.name, sentence(_condition(each))) for each in terms]
+    wanted = shown.chosen("capacity-of", "Condition", options)
+    return wanted, next((each for each in terms if each.name == wanted.value), None)
 
 
 def _condition(term: stored.ConditionTerms) -> str:

@@ -110,6 +110,16 @@ class CapacityChart:
         return sorted({load for load in loads if is_finite(load)})
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether no load has anything to draw: a run, a value, or work that failed."""
+        points = [each for one in self.lines for each in one.points]
+        return not (
+            any(one.runs for one in self.lines)
+            or any(each.value is not None or each.state == Held.FAILED for each in points)
+            or any(each.share for one in self.lines for each in one.shares)
+        )
+
+    @property
     def is_log(self) -> bool:
         """Return whether the loads stand on a logarithmic axis."""
         loads = self.loads

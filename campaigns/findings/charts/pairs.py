@@ -170,7 +170,7 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
     if not chart.candidate:
         return (
             KeyItem("diamond-open", "the change within one block", unknown, "series-6", "pairs"),
-            KeyItem("diamond", "change with its 95 % interval, in the tone of its verdict"),
+            KeyItem("diamond", "change with its 95 % interval, coloured by its verdict"),
             KeyItem("interval", "the same by another model", None, "ink-3", "second"),
         )
     return (
@@ -185,7 +185,7 @@ def legend(chart: PairsChart) -> tuple[KeyItem, ...]:
             if unknown
             else []
         ),
-        KeyItem("diamond", "geometric mean with its 95 % interval, in the tone of its verdict"),
+        KeyItem("diamond", "geometric mean with its 95 % interval, coloured by its verdict"),
     )
 
 

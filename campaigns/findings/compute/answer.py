@@ -14,7 +14,8 @@ from campaigns.kinds.base import Metric
 from campaigns.kit.histogram import needed
 from campaigns.kit.units import is_share
 from campaigns.models import Campaign, Run
-from campaigns.planning.roles import asked_of
+from campaigns.planning.outline import nouns_of
+from campaigns.planning.roles import asked_of, guesses_of
 from campaigns.results.environment import Change, simulators_of
 from campaigns.stats.logs import LARGEST
 
@@ -45,6 +46,9 @@ def answer(
         work=list(compared_work(campaign)),
         loads=unranked_loads(campaign),
         asked=list(asked_of(campaign)),
+        guesses=guesses_of(campaign),
+        nouns=nouns_of(campaign),
+        target=targets[0].name if len(targets := campaign.targets) == 1 else "",
         instruments=instruments_of(campaign),
         failing=sorted(failing),
         simulators=simulators_of(campaign),

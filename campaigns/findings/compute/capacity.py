@@ -37,6 +37,7 @@ from campaigns.findings.values import (
     SettingRatio,
 )
 from campaigns.kinds.base.cutting_short import CUT_SHORT
+from campaigns.kit.charts.labels import as_asked, words_of
 from campaigns.models import Campaign, Cell
 from campaigns.planning.closed_loops import is_offered
 from campaigns.planning.metrics import driver_if_known
@@ -169,10 +170,11 @@ def _as_judged(
 
 
 def factor_label(campaign: Campaign, load: str) -> str:
-    """Return what a load counts, such as “Hosts”: the label of the form's field, or the factor's name."""
+    """Return what a load counts, such as “Hosts”: the label of the form's field in the question's word, or the factor's name."""
     driver = driver_if_known(campaign.kind)
-    known = driver.parameters.base_fields.get(load) if driver and driver.executable else None
-    return str(known.label) if known is not None and known.label else load.replace("_", " ")
+    if driver is None or not driver.executable:
+        return words_of(load)
+    return as_asked(driver.label_of(load), campaign.question)
 
 
 def _described(

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.forms.utils import pretty_name
-
 from campaigns.findings.compared import Side
 from campaigns.findings.compute.sameness import Content
 from campaigns.findings.compute.targets import differing_facts, is_hardware
@@ -24,10 +22,11 @@ from campaigns.findings.values import (
 )
 from campaigns.kinds.base import Driver
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.kit.charts.labels import inside, short_labels
+from campaigns.kit.charts.labels import called, inside, short_labels
 from campaigns.kit.numbers import amount, number, share
 from campaigns.kit.units import UNITS
 from campaigns.models import Factor
+from campaigns.planning.configurations import expanded
 from campaigns.planning.roles import loads_of, roles_of, work_of
 from campaigns.stats.capacity import Held
 
@@ -255,8 +254,7 @@ def same_levels(side: Side, levels: Levels, names: set[str]) -> tuple[tuple[str,
 def label_of(side: Side, name: str) -> str:
     """Return the label of a parameter on pages."""
     driver = installed_driver(side)
-    known = driver.parameters.base_fields.get(name) if driver else None
-    return str(known.label) if known is not None and known.label else pretty_name(name)
+    return driver.label_of(name) if driver else called(name)
 
 
 def text_of(value: Any) -> str:
@@ -384,7 +382,7 @@ def _all_of(side: Side, levels: Levels) -> Levels:
         if driver
         else {}
     )
-    return {**initial, **side.campaign.parameters, **levels}
+    return {**initial, **side.campaign.parameters, **expanded(side.campaign, levels)}
 
 
 def _differences(one: Mapping[str, Setting], other: Mapping[str, Setting]) -> list[Differs]:

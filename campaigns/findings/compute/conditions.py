@@ -185,15 +185,15 @@ class Conditions:
 
     def _of_metric(self, condition: Condition, names: Mapping[str, int]) -> ConditionTerms:
         metric = metric_of(self.campaign, condition.metric)
-        side = "at_most" if condition.at_most is not None else "at_least"
+        side = condition.side
         several = names[condition.metric] > 1
         return ConditionTerms(
             name=f"{condition.metric} {side}" if several else condition.metric,
             metric=condition.metric,
             label=metric.label,
             unit=metric.unit,
-            at_most=condition.at_most,
-            at_least=condition.at_least,
+            at_most=condition.limit if side == "at_most" else None,
+            at_least=condition.limit if side == "at_least" else None,
         )
 
 

@@ -3,12 +3,13 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from campaigns.findings.charts.base import Shown
+from campaigns.findings.charts.capacity import CAPACITY
 from campaigns.findings.charts.curve import is_over_load
+from campaigns.findings.pages.levels import ANSWER, EVIDENCE, address_of
 from campaigns.findings.pages.panels import panel_of, shown_of
 from campaigns.findings.pages.result import main_plot, pairs_of
 from campaigns.findings.store import findings_of
@@ -82,8 +83,9 @@ def _how_to_read(campaign: Campaign, shown: Shown, plot: Plot) -> SafeString:
 def _address(request: HttpRequest, campaign: Campaign, opened: str, place: str) -> str:
     """Return the whole address of the result page for the same query. opened: a panel; place: where the chart stands."""
     query = request.GET.copy()
-    if opened:
+    level = ANSWER if opened in ("", CAPACITY) else EVIDENCE
+    if level == EVIDENCE:
         query["open"] = opened
     text = f"?{query.urlencode()}" if query else ""
-    page = reverse("campaign", args=[campaign.pk])
+    page = address_of(campaign.pk, level)
     return request.build_absolute_uri(f"{page}{text}#{place}")

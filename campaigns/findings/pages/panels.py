@@ -74,9 +74,13 @@ def shown_of(
     )
 
 
-def panels_of(shown: Shown, opened: Collection[str] = ()) -> list[Panel | Late]:
-    """Return all panels that have something to show; those that can wait and are not opened as `Late`."""
-    panels = (_panel(chart, shown, opened) for chart in CHARTS if chart.fits(shown))
+def panels_of(shown: Shown, opened: Collection[str] = (), without: str = "") -> list[Panel | Late]:
+    """Return all panels that have something to show; those that can wait and are not opened as `Late`.
+
+    without: the panel that stands elsewhere.
+    """
+    wanted = [chart for chart in CHARTS if chart.id != without and chart.fits(shown)]
+    panels = (_panel(chart, shown, opened) for chart in wanted)
     return [panel for panel in panels if panel is not None]
 
 

@@ -1,16 +1,15 @@
-"""The answer of a campaign: one sentence, the strongest caveat, a few numbers. Pure.
+"""The answer of a campaign: verdict, certainty, the worst caveat, a few numbers. Pure.
 
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
     Answer,
     CalibrationFinding,
     CapacityFinding,
-    FactChange,
     LevelsFinding,
     Outlook,
     Pairs,
@@ -25,55 +24,70 @@ from campaigns.findings.wording.answer_text import (
     Fact,
     Statement,
     capitalised,
+    clipped,
     fact_of,
+    first_short,
+    is_short,
 )
 from campaigns.findings.wording.at_loads import (
-    DIFFERS,
     answer_of_loads,
-    differs_by_load,
-    facts_over_loads,
     is_over_loads,
     same_measure,
     settings_at_loads,
+    verdict_on_measures,
     without_loads,
 )
 from campaigns.findings.wording.best_set import why_unknown
 from campaigns.findings.wording.calibration import answer_of_calibration
 from campaigns.findings.wording.capacity_answer import answer_of_capacity
-from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG, bound_of, centre_of, names_of
-from campaigns.findings.wording.drift import BY_THE_HOUR, drift_note
+from campaigns.findings.wording.caveats import (
+    TOO_FEW,
+    carried_by_sessions,
+    caveats_of,
+    count_of_few_runs,
+    has_values,
+    is_carried_confirmed,
+    is_invalid,
+    too_few_runs,
+    unobserved_text,
+    were,
+)
+from campaigns.findings.wording.cells import FEWEST_RUNS, bound_of, centre_of, names_of
+from campaigns.findings.wording.drift import BY_THE_HOUR
 from campaigns.findings.wording.level_answer import answer_of_levels
 from campaigns.findings.wording.outlook import ended
 from campaigns.findings.wording.pair_answer import answer_of_pairs
-from campaigns.findings.wording.sameness import other_content_text, same_content_text
-from campaigns.findings.wording.serving import served_text
+from campaigns.findings.wording.sameness import same_content_text
 from campaigns.findings.wording.sessions import (
     confirmed_by_sessions,
-    notes_of_changes,
+    is_confirmed,
     sessions_text,
 )
 from campaigns.findings.wording.starved import (
     not_judged,
-    starved_caveat,
-    starved_in,
 )
-from campaigns.findings.wording.targets import targets_text
-from campaigns.findings.wording.thresholds import LABELS, thresholds_sentence
-from campaigns.findings.wording.verdicts import (
-    Display,
-    label_of,
-    primary_advice,
-    with_interval,
+from campaigns.findings.wording.thresholds import (
+    LABELS,
+    thresholds_certainty,
+    thresholds_sentence,
+    thresholds_verdict,
 )
-from campaigns.kit.charts.labels import contrast_label, inside
-from campaigns.kit.numbers import amount, change, counted, grouped, number, share
-from campaigns.kit.units import is_share
-from campaigns.stats.capacity import Held
+from campaigns.findings.wording.two_sides import certainty_of_two, verdict_of_two
+from campaigns.findings.wording.verdicts import IN_BLOCKS, Display, label_of, primary_advice
+from campaigns.kit.charts.labels import (
+    contrast_label,
+    contrast_place,
+    contrast_sides,
+    inside,
+    words_of,
+)
+from campaigns.kit.numbers import amount, counted, number, share
 from campaigns.stats.criteria import MOST_CELLS
+from campaigns.stats.verdict import Word
 
-MOST_RUNS_NAMED = 5
-BLOCKED = "blocked"
 ROLE_NOT_STATED = Display("role not stated", "warn", "warn", "outline")
+BY_ORDER = (BY_THE_HOUR,)
+"""Caveats that stand before everything else."""
 HOW_TO_STATE = (
     "To state a role, amend the campaign: “load” says how much is asked of the target at once, and the answer is what each "
     "setting carries; “setting” says what somebody may choose, and its levels are ranked."
@@ -94,10 +108,10 @@ def answer_text(
 ) -> AnswerText:
     """Compose the answer from its findings: what is carried first, then how settings compare. sessions: why there are several."""
     if (nothing := not_judged(answer)) is not None:
-        return _on_simulators(nothing, answer)
-    has_values = _has_values(answer)
+        return _complete(nothing, answer, [])
+    is_known = has_values(answer)
     judged = pairs or levels
-    if not has_values:
+    if not is_known:
         text = _nothing(answer)
     elif calibration:
         text = answer_of_calibration(calibration)
@@ -108,98 +122,125 @@ def answer_text(
     else:
         text = _of_levels(answer, levels)
     alone = pairs is not None and len(pairs.strata) == 1
-    if judged and judged.primary and has_values and not alone and not calibration:
+    if judged and judged.primary and is_known and not alone and not calibration:
         text = _led_by(judged, judged.primary, text)
-    if thresholds and not calibration and not capacity:  # capacity says what is kept at which load
-        text = _with_thresholds(thresholds, text)
-    by_sessions = "" if calibration else sessions_text(judged)
-    text = _with_bounds(_extended(text, by_sessions), answer)
+    # Capacity says what is kept at which load.
+    if thresholds and is_known and not calibration and not capacity:
+        text = _with_thresholds(thresholds, text, is_compared=is_compared(judged))
+    if judged and not calibration:
+        text = _detailed(text, sessions_text(judged))
+        if judged.sessions > 1 and is_confirmed(judged):
+            text = _detailed(text, confirmed_by_sessions(judged))
+    text = _with_bounds(text, answer)
     if answer.asked and not calibration:
-        text = _asking(answer.asked, text)
-    text = _extended(text, served_text(answer))
-    text = _extended(text, same_content_text(answer.same_content))
-    text = _extended(text, other_content_text(answer.other_content))
+        text = _asking(answer, text)
+    text = _detailed(text, same_content_text(answer.same_content))
     if capacity and capacity.settings and not calibration:
-        text = _after_capacity(answer, capacity, text)
-    caveats = [starved_caveat(answer), _caveat(answer, pairs, levels, capacity)]
-    if told := targets_text(answer.targets):
-        caveats.insert(0, told)
-    if answer.changes:
-        caveats[:0] = [_of_changes(answer.changes), *notes_of_changes(sessions)]
-    text = _on_simulators(replace(text, caveat=" ".join(filter(None, caveats))), answer)
-    if answer.order == BLOCKED and len(answer.cells) > 1 and has_values:
-        by_order = filter(None, (BY_THE_HOUR, drift_note(levels), text.caveat))
-        text = replace(text, caveat=" ".join(by_order))
-    return replace(text, ended=ended(outlook) if outlook and not answer.cancelled else "")
+        text = _after_capacity(
+            answer,
+            capacity,
+            text,
+            is_told=is_over_loads(levels) and not (levels and levels.primary),
+        )
+        if not judged and is_carried_confirmed(capacity):
+            text = _detailed(text, carried_by_sessions(capacity))
+    return replace(
+        _complete(text, answer, caveats_of(answer, sessions, pairs, levels, capacity)),
+        ended=ended(outlook) if outlook and not answer.cancelled else "",
+    )
 
 
-def _on_simulators(text: AnswerText, answer: Answer) -> AnswerText:
-    """Add that the target was simulated, if it was."""
-    if not answer.simulators:
-        return text
-    told = f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."
-    return replace(text, badges=[SIMULATED, *text.badges], caveat=f"{told} {text.caveat}".strip())
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _has_values(answer: Answer) -> bool:
-    return any(cell.summary.n_ok for cell in answer.cells)
-
-
-def _extended(text: AnswerText, sentence: str) -> AnswerText:
-    """Return the answer with one more sentence, which may be empty."""
-    return replace(text, sentence=f"{text.sentence} {sentence}".strip())
-
-
-def _asking(asked: Sequence[str], text: AnswerText) -> AnswerText:
-    """Put the question whether factors are load before everything else of an answer."""
-    quoted = [f"“{name}”" for name in asked]
-    names = " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
-    question = f"Is {names} a load? Its role is not stated, so its levels are not ranked."
-    if len(asked) > 1:
-        question = f"Are {names} loads? Their roles are not stated, so their levels are not ranked."
+def _complete(text: AnswerText, answer: Answer, caveats: Sequence[str]) -> AnswerText:
+    """Add all caveats, the worst first, and cut what nobody reads in one breath. caveats: beside those of the text."""
+    badges, told = text.badges, []
+    if answer.simulators:
+        told = [f"Measured on a {' and a '.join(answer.simulators)}, not on a real server."]
+        badges = [SIMULATED, *badges]
+    by_order = [each for each in caveats if each in BY_ORDER]
+    rest = [each for each in caveats if each not in BY_ORDER]
+    if TOO_FEW in text.sentence:
+        rest = [each for each in rest if TOO_FEW not in each]  # the verdict says it
+    worst, *further = [*by_order, *told, *text.further, *rest] or [""]
     return replace(
         text,
-        sentence=f"{question} {text.sentence}".strip(),
+        sentence=clipped(text.sentence),
+        certainty=clipped(text.certainty),
+        badges=badges,
+        caveat=worst,
+        further=further,
+    )
+
+
+def _detailed(text: AnswerText, sentence: str, tone: str = "info") -> AnswerText:
+    """Return the answer with one more detail before all others; it may be empty."""
+    if not sentence:
+        return text
+    return replace(text, statements=[Statement(tone, sentence), *text.statements])
+
+
+def is_compared(judged: Pairs | LevelsFinding | None) -> bool:
+    """Return whether settings were compared, so that how they compare is the answer."""
+    if isinstance(judged, LevelsFinding):
+        return bool(judged.primary or judged.pairs or any(g.comparisons for g in judged.groups))
+    return judged is not None
+
+
+def _asking(answer: Answer, text: AnswerText) -> AnswerText:
+    """Put the question what factors are before everything else of an answer: load, as their names say, or a setting, as was guessed."""
+    asked, guesses = answer.asked, answer.guesses
+    quoted = [f"“{words_of(name)}”" for name in asked]
+    names = " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    what, why = "load", "Their roles are" if len(asked) > 1 else "Its role is"
+    why += " not stated"
+    if all(name in guesses for name in asked):
+        what, why = "setting", "The file does not say so"
+    question = f"Is {names} a {what}? {why}, so its levels are not ranked."
+    if len(asked) > 1:
+        question = f"Are {names} {what}s? {why}, so their levels are not ranked."
+    return replace(
+        text,
+        sentence=first_short(
+            (
+                question,
+                f"Is this a {what}? The role of a factor is not stated, so its levels are not ranked.",
+            )
+        ),
+        certainty="Amend the campaign to state it: a load is carried, a setting is ranked.",
         tone="warn",
         badges=[ROLE_NOT_STATED, *text.badges],
-        statements=[Statement("warn", HOW_TO_STATE), *text.statements],
+        statements=[
+            *(
+                Statement("warn", f"“{words_of(name)}” is a guess. {guesses[name]}")
+                for name in asked
+                if name in guesses
+            ),
+            Statement("warn", HOW_TO_STATE),
+            *([Statement("info", text.sentence)] if text.sentence else []),
+            *text.statements,
+        ],
     )
 
 
 def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:
     """Add the cells that have no mean because runs timed out or failed, with their bounds."""
-    names, has_values = names_of(answer.cells), _has_values(answer)
+    names, is_known = names_of(answer.cells), has_values(answer)
     # What is carried says at which load it fails, and of failures alone the answer is that of all.
     all_said = bool(answer.loads) or len(answer.failing) == len(answer.cells)
     bounds = [
         Fact(names[cell.cell] or answer.label, value, why)
         for cell in answer.cells
         for value, why in [bound_of(cell, answer.unit)]
-        if value and (has_values or cell.summary.n_censored)
+        if value and (is_known or cell.summary.n_censored)
         if cell.summary.n_failed or not all_said
     ]
     if not bounds:
         return text
     parts = "; ".join(f"{each.label}: {each.value} ({each.note})" for each in bounds[:MOST_FACTS])
     more = f"; and {len(bounds) - MOST_FACTS} more" if len(bounds) > MOST_FACTS else ""
-    return replace(
-        _extended(text, f"{capitalised(parts)}{more}."),
-        facts=[*text.facts, *bounds][:MOST_FACTS],
-    )
-
-
-def _of_changes(changes: Sequence[FactChange]) -> str:
-    """Return the caveat about changes of the environment during the campaign."""
-    names = list(dict.fromkeys(f"{change.name} ({change.place})" for change in changes))
-    more = f" and {len(names) - MOST_FACTS} more" if len(names) > MOST_FACTS else ""
-    return (
-        f"The environment changed during the campaign: {', '.join(names[:MOST_FACTS])}{more}; "
-        "runs before and after it are not comparable as they are."
-    )
+    told = f"{capitalised(parts)}{more}."
+    if not is_known and is_short(told):
+        text = replace(text, certainty=told)
+    return replace(_detailed(text, told, "warn"), facts=[*text.facts, *bounds][:MOST_FACTS])
 
 
 def _nothing(answer: Answer) -> AnswerText:
@@ -209,31 +250,32 @@ def _nothing(answer: Answer) -> AnswerText:
     lost = sum(cell.summary.n_lost for cell in answer.cells) - without
     parts = [f"{timed_out} timed out"] if timed_out else []
     parts += [f"{failed} failed"] if failed else []
-    parts += [f"{lost} {_were(lost)} void, lost or cancelled"] if lost else []
+    parts += [f"{lost} {were(lost)} void, lost or cancelled"] if lost else []
     if without and not parts:
-        return AnswerText(_of_unobserved(answer, "The runs that were done have"), "fail")
+        sentence, _, needed = unobserved_text(answer, "The runs that were done have").partition(
+            ": "
+        )
+        return AnswerText(f"{sentence.rstrip('.')}.", "fail", capitalised(needed) if needed else "")
     parts += [f"{without} {'has' if without == 1 else 'have'} no value"] if without else []
     if parts:
         return AnswerText(f"No run came through: {', '.join(parts)}.", "fail")
     return AnswerText("No run has ended yet.", "thin")
 
 
-def _of_unobserved(answer: Answer, runs: str) -> str:
-    """Return that runs were done and have no value, and what they would need. runs: which, with the verb."""
-    text = f"{runs} no value of {inside(answer.label)}"
-    if answer.values_needed is None:
-        return f"{text}."
-    needed = grouped(answer.values_needed)
-    return f"{text}: it takes {needed} samples in a run. Measure longer, or judge by the mean."
+def _after_capacity(
+    answer: Answer, capacity: CapacityFinding, text: AnswerText, *, is_told: bool
+) -> AnswerText:
+    """Put what is carried before everything else of an answer, of which the sentence becomes the first of the details.
 
-
-def _after_capacity(answer: Answer, capacity: CapacityFinding, text: AnswerText) -> AnswerText:
-    """Put what is carried before everything else of an answer, of which the sentence becomes the first of the details."""
+    is_told: the details have it already.
+    """
     carried = answer_of_capacity(answer, capacity)
-    rest = [Statement(text.tone, text.sentence)] if text.sentence else []
+    lines = [] if is_told else [text.sentence, text.certainty]
+    rest = [Statement(text.tone, each) for each in lines if each]
     return replace(
         text,
         sentence=carried.sentence,
+        certainty=carried.certainty,
         tone=text.tone if text.tone == "fail" else carried.tone,
         badges=[*carried.badges, *text.badges],
         facts=[*carried.facts, *text.facts][:MOST_FACTS],
@@ -241,13 +283,26 @@ def _after_capacity(answer: Answer, capacity: CapacityFinding, text: AnswerText)
     )
 
 
-def _with_thresholds(thresholds: Thresholds, text: AnswerText) -> AnswerText:
-    """Add whether the criterion is kept, beside the comparisons."""
+def _with_thresholds(thresholds: Thresholds, text: AnswerText, *, is_compared: bool) -> AnswerText:
+    """Answer whether the criterion is kept; where settings are compared, beside how they do."""
     label = LABELS[thresholds.word]
+    tone = label.tone if thresholds.word == "does_not_pass" else text.tone
+    badges, whole = [label, *text.badges], thresholds_sentence(thresholds)
+    if not whole:
+        return replace(text, badges=badges, tone=tone)
+    verdict = first_short(thresholds_verdict(thresholds))
+    if is_compared:
+        not_kept = [verdict] if thresholds.word != "passes" else []
+        text = _detailed(text, whole, label.tone)
+        return replace(text, badges=badges, tone=tone, further=[*not_kept, *text.further])
+    before = [Statement(text.tone, each) for each in (text.sentence,) if each]
     return replace(
-        _extended(text, thresholds_sentence(thresholds)),
-        badges=[label, *text.badges],
-        tone=label.tone if thresholds.word == "does_not_pass" else text.tone,
+        text,
+        sentence=verdict,
+        certainty=first_short(thresholds_certainty(thresholds)),
+        badges=badges,
+        tone=tone,
+        statements=[Statement(label.tone, whole), *before, *text.statements],
     )
 
 
@@ -255,11 +310,18 @@ def _of_levels(answer: Answer, levels: LevelsFinding | None) -> AnswerText:
     """Return the answer of levels; where none of them can be best, that of the cells with its details."""
     text = answer_of_levels(answer, levels) if levels else None
     if text and levels and levels.instrument and not levels.loads:
-        return replace(text, sentence=same_measure(levels) or _of_cells(answer).sentence)
-    if text and levels and is_over_loads(levels):
+        measured = same_measure(levels)
+        if not measured:
+            return replace(text, sentence=_of_cells(answer).sentence)
+        several = measured if len(measured) > 1 else []
         return replace(
-            text, sentence=settings_at_loads(levels), facts=facts_over_loads(levels)[:MOST_FACTS]
+            text,
+            sentence=first_short(verdict_on_measures(levels)),
+            statements=[*(Statement("info", each) for each in several), *text.statements],
         )
+    if text and levels and is_over_loads(levels):
+        over = settings_at_loads(levels)
+        return replace(over, badges=text.badges, statements=[*over.statements, *text.statements])
     if text and text.sentence:
         return text
     of_cells = _of_cells(answer)
@@ -274,20 +336,25 @@ def _of_cells(answer: Answer) -> AnswerText:
         return AnswerText("No setting can be called best: too much failed in every cell.", "fail")
     if not known:
         return AnswerText("No cell has a value that can be averaged.", "thin")
-    valid = [cell for cell in known if not _is_invalid(answer, cell)]
+    valid = [cell for cell in known if not is_invalid(answer, cell)]
     if not valid:
         return _of_invalid(answer, known)
     names = names_of(answer.cells)
     works = {str([cell.levels.get(name) for name in answer.work]) for cell in answer.cells}
+    runs = counted(sum(cell.summary.n_ok for cell in valid), "run")
     if len(answer.cells) == 1 or len(valid) == 1:
-        sentence, tone = _of_one(answer, valid[0]), "info"
+        sentence, tone = first_short(_of_one(answer, valid[0])), "info"
+        certainty = _certainty_of_one(answer, valid[0])
     elif len(works) == len(answer.cells):
-        sentence, tone = _of_each(answer, valid), "info"
+        sentence, tone = first_short(_of_each(answer, valid)), "info"
+        certainty = f"{runs}; each setting did other work, so none is ranked."
     else:
-        sentence, tone = _unranked(answer, valid), "thin"
+        sentence, tone = _unranked(answer), "thin"
+        certainty = f"{_range_of(answer, valid)}, {runs}."
     return AnswerText(
         sentence=capitalised(sentence),
         tone=tone,
+        certainty=certainty,
         facts=[
             Fact(names[cell.cell] or answer.label, _value(answer, cell), _interval(answer, cell))
             for cell in valid[:MOST_FACTS]
@@ -304,9 +371,10 @@ def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
     return AnswerText(
         sentence=(
             f"No setting is ranked: {runs} of {of} runs {'has' if runs == 1 else 'have'} a "
-            f"{inside(answer.label)} of zero or below, in {len(known)} of {len(answer.cells)} {_cells(answer)}."
+            f"{inside(answer.label)} of zero or below."
         ),
         tone="warn",
+        certainty=f"{_in_cells(answer, len(known))}A value of zero has no ratio to another one.",
         facts=[
             Fact(
                 names[cell.cell] or answer.label,
@@ -319,53 +387,88 @@ def _of_invalid(answer: Answer, known: Sequence[SummarisedCell]) -> AnswerText:
     )
 
 
-def _of_one(answer: Answer, cell: SummarisedCell) -> str:
+def _in_cells(answer: Answer, count: int) -> str:
+    """Write in how many settings something is, as a sentence; empty where there is one alone."""
+    total = len(answer.cells)
+    return f"In {count} of {total} {_cells(answer)}. " if total > 1 else ""
+
+
+def _of_one(answer: Answer, cell: SummarisedCell) -> Iterator[str]:
     name, summary = names_of(answer.cells)[cell.cell], cell.summary
     how = "in one run" if summary.n_ok == 1 else "on average"
     if summary.n_failed:
         of = f"in {summary.n_ok} of {summary.n_ok + summary.n_failed} runs"
         how = of if summary.n_ok == 1 else f"{how}, {of}"
-    where = f" at {name}" if name else ""
-    return f"{answer.label} is {_value(answer, cell)} {how}{where}."
+    others = _others(answer, cell)
+    for beside in dict.fromkeys((f"; {others}" if others else "", "")):
+        for where in dict.fromkeys((f" at {name}" if name else "", "")):
+            yield f"{answer.label} is {_value(answer, cell)} {how}{where}{beside}."
 
 
-def _of_each(answer: Answer, cells: Sequence[SummarisedCell]) -> str:
-    """Return the value of each cell, where all cells did different work and are not compared."""
+def _others(answer: Answer, known: SummarisedCell) -> str:
+    """Write which settings have no value beside the only one that has: “w new timed out”."""
+    names = names_of(answer.cells)
+    others = [cell for cell in answer.cells if cell.cell != known.cell and cell.summary.n_failed]
+    invalid = [cell for cell in answer.cells if is_invalid(answer, cell)]
+    if not others and len(invalid) == 1:
+        return f"{names[invalid[0].cell]} has a value of zero or below"
+    if not others:
+        return f"{len(invalid)} {_cells(answer)} have values of zero or below" if invalid else ""
+    if len(others) > 1:
+        return f"{len(others)} other {_cells(answer)} fail too often"
+    timed_out = others[0].summary.n_censored
+    return f"{names[others[0].cell]} {'timed out' if timed_out else 'fails too often'}"
+
+
+def _certainty_of_one(answer: Answer, cell: SummarisedCell) -> str:
+    interval, runs = cell.summary.gmean_ci, counted(cell.summary.n_ok, "run")
+    if interval is None:
+        return (
+            f"{runs}, too few for an interval." if cell.summary.n_ok < FEWEST_RUNS else f"{runs}."
+        )
+    return f"{_interval(answer, cell)} ({share(cell.summary.confidence)}), {runs}."
+
+
+def _of_each(answer: Answer, cells: Sequence[SummarisedCell]) -> Iterator[str]:
+    """Return the value of each cell, where all cells did different work and are not compared; of ever fewer."""
     names = names_of(answer.cells)
     parts = [f"{names[cell.cell]}: {_value(answer, cell)}" for cell in cells]
-    more = len(parts) - MOST_FACTS
-    return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more." if more > 0 else ".")
+    for most in range(min(MOST_FACTS, len(parts)), 0, -1):
+        more = len(parts) - most
+        yield "; ".join(parts[:most]) + (f"; and {more} more." if more > 0 else ".")
+    yield f"{_range_of(answer, cells)}, for {len(parts)} kinds of work."
 
 
-def _unranked(answer: Answer, valid: Sequence[SummarisedCell]) -> str:
-    """Return why no setting is ranked, and between which values they lie."""
-    total, few = len(answer.cells), _few(answer)
+def _range_of(answer: Answer, cells: Sequence[SummarisedCell]) -> str:
+    """Write between which values the cells lie: “Duration is 10 s to 20 s on average”."""
+    values = sorted(centre_of(cell) or 0.0 for cell in cells)
+    ends = dict.fromkeys(amount(value, answer.unit) for value in (values[0], values[-1]))
+    how = " on average" if any(cell.summary.n_ok > 1 for cell in cells) else ""
+    return f"{answer.label} is {' to '.join(ends)}{how}"
+
+
+def _unranked(answer: Answer) -> str:
+    """Return why no setting is ranked."""
+    total, few = len(answer.cells), count_of_few_runs(answer)
     lost = [
         cell
         for cell in answer.cells
         if cell.summary.n_ok >= FEWEST_RUNS and why_unknown(cell, answer.unit)
     ]
     if answer.cancelled:
-        why = "the campaign was cancelled before its stop rule was met"
+        why = ["the campaign was cancelled before its stop rule was met"]
     elif lost:
         name = names_of(answer.cells)[lost[0].cell]
-        why = f"{name} cannot be judged ({why_unknown(lost[0], answer.unit)})"
+        reason = why_unknown(lost[0], answer.unit)
+        why = [f"{name} cannot be judged ({reason})", f"a setting cannot be judged ({reason})"]
     elif few:
         have = "has" if few == 1 else "have"
-        why = f"{few} of {total} {_cells(answer)} {have} {_too_few_runs(answer)}"
+        why = [f"{few} of {total} {_cells(answer)} {have} {too_few_runs(answer)}"]
     elif total > MOST_CELLS:
-        why = f"{number(total)} {_cells(answer)} are more than can be compared ({MOST_CELLS})"
+        why = [f"{number(total)} {_cells(answer)} are more than can be compared ({MOST_CELLS})"]
     else:
-        why = "the runs do not show how the settings compare"
-    values = sorted(centre_of(cell) or 0.0 for cell in valid)
-    ends = dict.fromkeys(amount(value, answer.unit) for value in (values[0], values[-1]))
-    how = " on average" if any(cell.summary.n_ok > 1 for cell in valid) else ""
-    return f"No setting is ranked: {why}. {answer.label} is {' to '.join(ends)}{how}."
-
-
-def _is_invalid(answer: Answer, cell: SummarisedCell) -> bool:
-    """Return whether a value of the cell is zero, negative or no number: it has no log, so no ratio. A share needs none."""
-    return not is_share(answer.unit) and any(flag in cell.summary.flags for flag in NO_LOG)
+        why = ["the runs do not show how the settings compare"]
+    return first_short(f"No setting is ranked: {each}." for each in why)
 
 
 def _value(answer: Answer, cell: SummarisedCell) -> str:
@@ -379,168 +482,9 @@ def _interval(answer: Answer, cell: SummarisedCell) -> str:
     return f"{amount(interval.low, answer.unit)} to {amount(interval.high, answer.unit)}"
 
 
-def _shown_to_fail(capacity: CapacityFinding | None) -> Collection[int]:
-    """Return the cells whose load is shown to be too much: that their work fails is what was found, and no caveat."""
-    if capacity is None:
-        return frozenset()
-    cells = (cell for setting in capacity.settings for cell in setting.cells)
-    return frozenset(cell.cell for cell in cells if cell.held == Held.FAILED)
-
-
-def _few(answer: Answer, apart_from: Collection[int] = frozenset()) -> int:
-    """Return how many cells have too few runs for a verdict."""
-    cells = (cell for cell in answer.cells if cell.cell not in apart_from)
-    return sum(cell.summary.n_ok < FEWEST_RUNS for cell in cells)
-
-
-def _too_few_runs(answer: Answer) -> str:
-    """Write that there are too few runs; where some failed, that these are not counted."""
-    failed = any(cell.summary.n_failed for cell in answer.cells if cell.summary.n_ok < FEWEST_RUNS)
-    return f"fewer than {FEWEST_RUNS} runs{' that came through' if failed else ''}"
-
-
 def _cells(answer: Answer) -> str:
     """Name the cells: a setting has one at each load."""
     return "cells" if answer.loads else "settings"
-
-
-def _caveat(
-    answer: Answer,
-    pairs: Pairs | None,
-    levels: LevelsFinding | None,
-    capacity: CapacityFinding | None = None,
-) -> str:
-    """Return the strongest caveat that applies, after that of cells with too few runs."""
-    too_much = _shown_to_fail(capacity)
-    strongest = (
-        _of_runs(answer, too_much)
-        or _of_order(pairs)
-        or _of_confirmation(answer, pairs or levels, capacity)
-    )
-    few, total = _few(answer, too_much), len(answer.cells)
-    if not few or not _has_values(answer):
-        return strongest
-    which = f"{few} of {total} cells" if total > 1 else "The cell"
-    have, them = ("has", "it") if few == 1 else ("have", "them")
-    return f"{which} {have} {_too_few_runs(answer)}: no verdict is given for {them}. {strongest}"
-
-
-def _of_runs(answer: Answer, too_much: Collection[int] = frozenset()) -> str:
-    """Return the strongest caveat about values that are invalid, missing or bounds; empty without any.
-
-    too_much: cells of which it is no caveat that they fail.
-    """
-    summaries = [cell.summary for cell in answer.cells]
-    cells = len(summaries)
-    failing = [cell for cell in answer.failing if cell not in too_much]
-    failed = sum(
-        cell.summary.n_failed
-        for cell in answer.cells
-        if cell.cell not in too_much or not _has_values(answer)
-    )
-    starved, _ = starved_in(answer.cells)
-    lost = sum(summary.n_lost for summary in summaries) - answer.unobserved - starved
-    total = sum(summary.n_total + summary.n_lost for summary in summaries)
-    saturated = sum(summary.n_saturated for summary in summaries)
-    timed_out = sum(summary.n_censored for summary in summaries)
-    if invalid := sum(_is_invalid(answer, cell) for cell in answer.cells):
-        return _of_invalid_runs(answer, invalid)
-    if timed_out and _has_values(answer):
-        cells_have, are = ("its cell has", "is") if timed_out == 1 else ("their cells have", "are")
-        return (
-            f"{timed_out} of {total} runs timed out: {cells_have} a lower bound in the place of a "
-            f"mean, and {are} not compared."
-        )
-    if failed and not _has_values(answer):
-        how = "timed out or failed" if timed_out else "failed"
-        return f"{failed} of {total} runs {'timed out' if timed_out == failed else how}."
-    if failed:
-        return f"{failed} of {total} runs failed; means are those of the runs that came through."
-    if failing:
-        return (
-            f"In {len(failing)} of {cells} cells too much of the work failed: nothing is "
-            "made of what came through there."
-        )
-    if saturated:
-        bounds = "its value is a bound" if saturated == 1 else "their values are bounds"
-        return f"In {saturated} of {total} runs the generator was saturated: {bounds}."
-    texts = []
-    if answer.unobserved and _has_values(answer):
-        have = "has" if answer.unobserved == 1 else "have"
-        texts.append(_of_unobserved(answer, f"{answer.unobserved} of {total} runs {have}"))
-    if lost:
-        are = "is" if lost == 1 else "are"
-        texts.append(
-            f"{lost} of {total} runs {_were(lost)} void, lost or cancelled and {are} not in the "
-            "numbers."
-        )
-    return " ".join(texts)
-
-
-def _of_invalid_runs(answer: Answer, cells: int) -> str:
-    """Name the first runs that have no logarithm, with the first reason that a run gives."""
-    runs = sorted(answer.invalid, key=lambda run: run.position)
-    reasons = [run.reason for run in runs if run.reason]
-    which = ", ".join(str(run.position) for run in runs[:MOST_RUNS_NAMED])
-    more = f" and {len(runs) - MOST_RUNS_NAMED} more" if len(runs) > MOST_RUNS_NAMED else ""
-    noun = "run" if len(runs) == 1 else "runs"
-    text = (
-        f"In {cells} of {len(answer.cells)} cells a value is zero, negative or no number "
-        f"({noun} {which}{more}): {'this cell is' if cells == 1 else 'these cells are'} not compared with others."
-    )
-    return " ".join([text, *reasons[:1]])
-
-
-def _of_order(pairs: Pairs | None) -> str:
-    """Return the caveat about the order within pairs, or about strata that differ; empty without one."""
-    if pairs and pairs.order_effect and pairs.order_effect.flagged:
-        return (
-            "Who ran first in a pair made a difference of "
-            f"{change(pairs.order_effect.difference_pct)}; look at the order before trusting the change."
-        )
-    if pairs and pairs.overall and pairs.overall.heterogeneous:
-        return (
-            f"The change is not the same everywhere (I² {share(pairs.overall.i2, 0)}), so one number "
-            "does not fit all: read the rows first."
-        )
-    return ""
-
-
-def _of_confirmation(
-    answer: Answer, judged: Pairs | LevelsFinding | None, capacity: CapacityFinding | None
-) -> str:
-    """Return whether sessions confirm the verdicts, or what is not judged at all."""
-    if judged and judged.sessions > 1:
-        return confirmed_by_sessions(judged)
-    if capacity and not judged:
-        return _of_sessions(capacity)
-    if judged:
-        return "Seen in one session: repeat it on another day before calling it confirmed."
-    if len(answer.cells) > MOST_CELLS:
-        return (
-            f"{counted(len(answer.cells), 'cell')} are more than can be compared ({MOST_CELLS}): each is "
-            "summarised, and which is best is not judged."
-        )
-    return (
-        "Each interval is its cell's own; whether two cells differ is not judged by comparing "
-        "their intervals."
-    )
-
-
-def _of_sessions(capacity: CapacityFinding) -> str:
-    """Return whether sessions confirm what is carried."""
-    known = [each.confirmation for each in capacity.settings if each.confirmation]
-    sessions = max((each.sessions for each in known), default=1)
-    if sessions < 2:
-        return "Seen in one session: repeat it on another day before calling it confirmed."
-    confirmed = sum(each.standing == "confirmed" for each in known)
-    if len(capacity.settings) == 1:
-        verb = "confirm" if confirmed else "do not confirm"
-        return f"{sessions} sessions {verb} what is carried."
-    return (
-        f"What {confirmed} of {len(capacity.settings)} settings carry is confirmed by "
-        f"{sessions} sessions."
-    )
 
 
 def _has_loads(judged: Pairs | LevelsFinding) -> bool:
@@ -548,38 +492,66 @@ def _has_loads(judged: Pairs | LevelsFinding) -> bool:
 
 
 def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
-    """Put the verdict of the primary contrast before everything else of an answer."""
+    """Put the verdict on the primary contrast in the place of the answer, whose sentence becomes a detail."""
     verdict = primary.comparison.verdict
     label = label_of(judged, verdict.word)
-    name = contrast_label(
-        {
-            "factor": primary.factor,
-            "candidate": primary.candidate,
-            "baseline": primary.baseline,
-            "at": primary.at,
-        }
-    )
-    over = f", over {primary.over} {'loads' if _has_loads(judged) else 'combinations'}"
-    over = over if primary.over > 1 else ""
-    if primary.left_out and isinstance(judged, LevelsFinding):
-        over += without_loads(judged, primary.left_out)
-    changed, facts = "", list(text.facts)
+    contrast = {
+        "factor": primary.factor,
+        "candidate": primary.candidate,
+        "baseline": primary.baseline,
+        "at": primary.at,
+    }
+    facts = list(text.facts)
     if verdict.pct_change is not None:
-        changed = f", {with_interval(judged, verdict.pct_change, verdict.ci_pct)}"
-        if isinstance(judged, LevelsFinding) and differs_by_load(
-            judged, primary.factor, primary.candidate, primary.baseline
-        ):
-            changed += f"; {DIFFERS}"
+        name = contrast_label(contrast)
         facts.insert(0, fact_of(judged, name, verdict.pct_change, verdict.ci_pct))
-    parts = [f"{capitalised(name)}{over}: {label.word}{changed}.", primary_advice(judged, primary)]
-    if isinstance(judged, Pairs) or judged.loads:
-        parts.append(text.sentence)
-    elif text.sentence:
-        text = replace(text, statements=[Statement("info", text.sentence), *text.statements])
+    advice = primary_advice(judged, primary, meanwhile=False)
+    if verdict.word == Word.NO_DIFFERENCE_SHOWN:
+        advice = ""
+    is_told = isinstance(judged, LevelsFinding) and is_over_loads(judged)  # it leads these, too
+    where = _where(judged, primary), _where_briefly(judged, primary)
+    led = verdict_of_two(judged, verdict, contrast_sides(contrast), *where)
+    certainty = certainty_of_two(judged, verdict, _measured(judged, primary), advice)
     return replace(
         text,
-        sentence=" ".join(filter(None, parts)),
+        sentence=first_short(map(capitalised, led)),
+        certainty=first_short(certainty),
         tone=label.tone,
         badges=[replace(label, word=f"primary contrast: {label.word}"), *text.badges],
         facts=facts[:MOST_FACTS],
+        statements=[
+            *([Statement("info", text.sentence)] if text.sentence and not is_told else []),
+            *text.statements,
+        ],
     )
+
+
+def _where(judged: Pairs | LevelsFinding, primary: Primary) -> str:
+    """Write at which levels of other factors the primary contrast is, or over how many."""
+    at = contrast_place({"at": primary.at})
+    over = f" over {primary.over} {'loads' if _has_loads(judged) else 'combinations'}"
+    over = over if primary.over > 1 else ""
+    if primary.left_out and isinstance(judged, LevelsFinding):
+        over += without_loads(judged, primary.left_out)
+    return f"{f' at {at}' if at else ''}{over}"
+
+
+def _where_briefly(judged: Pairs | LevelsFinding, primary: Primary) -> str:
+    """Write how much of everything the primary contrast is about: “ over 3 of 5 loads”, “ at one combination of the others”."""
+    if primary.over > 1:
+        noun = "loads" if _has_loads(judged) else "combinations"
+        every = primary.over + len(primary.left_out)
+        return f" over {primary.over}{f' of {every}' if primary.left_out else ''} {noun}"
+    return " at one combination of the others" if primary.at else ""
+
+
+def _measured(judged: Pairs | LevelsFinding, primary: Primary) -> str:
+    """Write of how much the primary contrast is made: “50 pairs, one session”."""
+    count = primary.comparison.verdict.n
+    noun = "pair"
+    if isinstance(judged, LevelsFinding):
+        noun = "block" if primary.comparison.model in IN_BLOCKS else "run"
+    if primary.confirmation.between:
+        return f"between {counted(primary.confirmation.sessions, 'session')}"
+    of = f"{counted(count, noun)}{' a side' if noun == 'run' else ''}"
+    return f"{of}, {'one session' if judged.sessions == 1 else counted(judged.sessions, 'session')}"

@@ -1,6 +1,6 @@
 """Settings compared at each load, and their mean over all loads. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from campaigns.findings.values import Answer, LevelGroup, LevelRow, LevelsFinding, OverLoads
@@ -8,16 +8,19 @@ from campaigns.findings.wording.answer_text import (
     MOST_FACTS,
     AnswerText,
     Fact,
+    Statement,
     capitalised,
     fact_of,
+    first_short,
 )
 from campaigns.findings.wording.cells import centre_of, names_of
 from campaigns.findings.wording.drift import JUDGED, meanwhile
-from campaigns.findings.wording.loads import load_text, named, setting_name
+from campaigns.findings.wording.loads import load_text, named, plural, setting_name
+from campaigns.findings.wording.two_sides import certainty_of_two, verdict_of_two
 from campaigns.findings.wording.verdicts import change_in_words, label_of, row_advice, with_interval
-from campaigns.kit.charts.labels import level_text
+from campaigns.kit.charts.labels import level_text, words_of
 from campaigns.kit.mappings import Levels
-from campaigns.kit.numbers import amount, is_number, plain_percent
+from campaigns.kit.numbers import amount, counted, is_number, plain_percent
 from campaigns.stats.verdict import Verdict, Word
 
 DIFFERS = "differs by load"
@@ -33,7 +36,7 @@ def is_over_loads(levels: LevelsFinding | None) -> bool:
 def loads_text(levels: Levels, loads: Sequence[str]) -> str:
     """Write the loads among levels: “40 hosts”, “40 hosts, rate 5”."""
     return ", ".join(
-        named(name.replace("_", " "), load_text(level))
+        named(words_of(name), load_text(level))
         if is_number(level)
         else f"{name} {level_text(level)}"
         for name, level in levels.items()
@@ -48,7 +51,7 @@ def all_loads(several: Sequence[Levels], loads: Sequence[str]) -> str:
         return ", ".join(loads_text(each, loads) for each in several)
     texts = [text for (text,) in numbers]
     joined = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
-    return named(loads[0].replace("_", " "), joined)
+    return named(words_of(loads[0]), joined)
 
 
 def without_loads(levels: LevelsFinding, left_out: Sequence[Levels]) -> str:
@@ -67,16 +70,57 @@ def without_loads(levels: LevelsFinding, left_out: Sequence[Levels]) -> str:
     return f", without {all_loads(left_out, levels.loads)}, where {why}"
 
 
-def settings_at_loads(levels: LevelsFinding) -> str:
-    """Return a sentence for each of the first contrasts: its mean over loads, and its change at each load."""
-    parts = [
-        _each_load(levels, each) if _is_primary(levels, each) else _contrast(levels, each)
-        for each in levels.over_loads[:MOST_FACTS]
-    ]
-    more = len(levels.over_loads) - MOST_FACTS
-    if more > 0:
-        parts.append(f"{more} more contrasts are in the table.")
-    return " ".join(parts)
+def settings_at_loads(levels: LevelsFinding) -> AnswerText:
+    """Compose verdict, certainty and details of settings that are compared at several loads."""
+    first, *others = levels.over_loads
+    more = f"{counted(len(others), 'more contrast')} in the table." if others else ""
+    certainty = filter(None, (*_certainty_over_loads(levels, first, more), more))
+    return AnswerText(
+        sentence=first_short(_verdicts_over_loads(levels, first)),
+        tone="info",
+        certainty=first_short(certainty),
+        facts=facts_over_loads(levels)[:MOST_FACTS],
+        statements=[
+            Statement(
+                "info",
+                f"{capitalised(_at_each(levels, _rows(levels, each)))}."
+                if _is_primary(levels, each)
+                else _contrast(levels, each),
+            )
+            for each in levels.over_loads
+            if _rows(levels, each)
+        ],
+    )
+
+
+def _verdicts_over_loads(levels: LevelsFinding, mean: OverLoads) -> Iterator[str]:
+    """Return the verdict on a contrast over loads; where it is not the same at each, that."""
+    sides = f"{_factor(levels)} {level_text(mean.candidate)}", level_text(mean.baseline)
+    at = f" at {setting_name(mean.at)}" if mean.at else ""
+    if mean.differs:
+        rows = _rows(levels, mean)
+        pair = capitalised(f"{sides[0]} vs. {sides[1]}{at}")
+        yield f"{pair} {DIFFERS}: {_at_each(levels, rows)}."
+        yield f"{pair} {DIFFERS}."
+        yield "How the settings compare differs by load."
+        return
+    over = f" over {mean.over} loads{without_loads(levels, mean.left_out)}" if mean.over > 1 else ""
+    loads = mean.over + len(mean.left_out)
+    of = (
+        f" over {mean.over}{f' of {loads}' if mean.left_out else ''} loads"
+        if mean.over > 1
+        else " at one load"
+    )
+    texts = verdict_of_two(levels, mean.comparison.verdict, sides, f"{at}{over}", of)
+    yield from map(capitalised, texts)
+
+
+def _certainty_over_loads(levels: LevelsFinding, mean: OverLoads, more: str) -> Iterator[str]:
+    verdict = mean.comparison.verdict
+    of = f"mean over {mean.over} loads" if mean.over > 1 else "at one load"
+    for text in certainty_of_two(levels, verdict, of, ""):
+        yield f"{text} {more}".strip()
+        yield text
 
 
 def facts_over_loads(levels: LevelsFinding) -> list[Fact]:
@@ -93,8 +137,8 @@ def facts_over_loads(levels: LevelsFinding) -> list[Fact]:
     return facts
 
 
-def same_measure(levels: LevelsFinding) -> str:
-    """Return whether levels that are how it is measured give the same result; empty where nothing is compared."""
+def same_measure(levels: LevelsFinding) -> list[str]:
+    """Return whether levels that are how it is measured give the same result, a sentence for each pair; none where nothing is compared."""
     texts = []
     for group in levels.groups:
         values = dict(zip(group.cells, group.values, strict=True))
@@ -106,9 +150,32 @@ def same_measure(levels: LevelsFinding) -> str:
             )
             text = f"{where}{_same(levels, row, one, other)}"
             texts.append(capitalised(text))
-    more = len(texts) - MOST_FACTS
-    rest = [f"{more} more comparisons are in the table."] if more > 0 else []
-    return " ".join([*texts[:MOST_FACTS], *rest])
+    return texts
+
+
+def verdict_on_measures(levels: LevelsFinding) -> Iterator[str]:
+    """Return as texts that say ever less whether levels that are how it is measured give the same result."""
+    words = [row.comparison.verdict.word for group in levels.groups for row in group.comparisons]
+    noun = plural(words_of(levels.factor))
+    differ = sum(word in (Word.BETTER, Word.WORSE) for word in words)
+    same = sum(word == Word.EQUIVALENT for word in words)
+    margin = plain_percent(levels.margin_pct)
+    if len(words) == 1:
+        (text,) = same_measure(levels)
+        yield text
+        yield f"{text.partition(':')[0].rstrip('.')}."
+    if differ:
+        yield (
+            f"{differ} of {counted(len(words), 'pair')} of {noun} do not measure the same{meanwhile(levels)}: "
+            "their results must not be mixed."
+        )
+        yield f"{differ} of {counted(len(words), 'pair')} do not measure the same."
+    elif same == len(words):
+        yield f"All {noun} measure the same, within {margin}{meanwhile(levels)}."
+        yield f"All of them measure the same, within {margin}{meanwhile(levels)}."
+    else:
+        yield f"That all {noun} measure the same is not shown: {same} of {counted(len(words), 'pair')} do."
+        yield f"That all measure the same is not shown: {same} of {counted(len(words), 'pair')} do."
 
 
 def _same(levels: LevelsFinding, row: LevelRow, one: str, other: str) -> str:
@@ -150,11 +217,15 @@ def answer_of_loads(answer: Answer) -> AnswerText:
     ]
     if not measured:
         return AnswerText("Too much failed at every load for a value.", "fail")
+    by = " and ".join(map(words_of, answer.asked)) or "load"
     parts = [f"{names[cell.cell]}: {amount(value, answer.unit)}" for cell, value in measured]
-    more = len(parts) - MOST_FACTS
-    text = "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more" if more > 0 else "")
-    by = " and ".join(answer.asked) or "load"
-    return AnswerText(f"{answer.label} by {by}: {text}.", "info")
+    texts = []
+    for most in range(min(MOST_FACTS, len(parts)), 0, -1):
+        more = f"; and {len(parts) - most} more" if len(parts) > most else ""
+        texts.append(f"{answer.label} by {by}: {'; '.join(parts[:most])}{more}.")
+    texts.append(f"{answer.label} was measured at {counted(len(parts), 'load')}.")
+    runs = sum(cell.summary.n_ok for cell, _ in measured)
+    return AnswerText(first_short(texts), "info", f"{counted(runs, 'run')}; nothing is ranked.")
 
 
 def _is_primary(levels: LevelsFinding, mean: OverLoads) -> bool:
@@ -166,10 +237,6 @@ def _is_primary(levels: LevelsFinding, mean: OverLoads) -> bool:
         and primary.factor == mean.factor
         and (primary.candidate, primary.baseline) == (mean.candidate, mean.baseline)
     )
-
-
-def _each_load(levels: LevelsFinding, mean: OverLoads) -> str:
-    return f"{capitalised(_at_each(levels, _rows(levels, mean)))}."
 
 
 def _contrast(levels: LevelsFinding, mean: OverLoads) -> str:
@@ -234,4 +301,4 @@ def _change(levels: LevelsFinding, verdict: Verdict) -> str:
 
 
 def _factor(levels: LevelsFinding) -> str:
-    return levels.factor.replace("_", " ")
+    return words_of(levels.factor)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import Best, LevelsFinding, SummarisedCell
-from campaigns.findings.wording.answer_text import capitalised
+from campaigns.findings.wording.answer_text import capitalised, first_short
 from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG
 from campaigns.findings.wording.drift import meanwhile
 from campaigns.findings.wording.starved import kept_waiting
@@ -19,8 +19,6 @@ from campaigns.stats.verdict import Word
 
 MOST_NAMED = 3
 OF_THOSE = "of those that pass, "
-MOST_WORDS, MOST_CHARACTERS = 25, 160
-"""Of the sentence."""
 LOST_LIMIT = Criteria().lost_limit
 
 
@@ -42,22 +40,25 @@ class Ranked:
 
         where: what stands before it, as “at 40 hosts: ”. Of texts that say ever less it is the first that is short enough.
         """
-        texts = [f"{capitalised(where + text)}." for text in self._told(best)]
-        fitting = (
-            text
-            for text in texts
-            if len(text.split()) <= MOST_WORDS and len(text) <= MOST_CHARACTERS
-        )
-        return next(fitting, texts[-1])
+        return first_short(f"{capitalised(where + text)}." for text in self._told(best))
 
     def _told(self, best: Best) -> Iterator[str]:
         most = superlative(self.levels)
         if best.unknown:
-            yield f"no setting is called the {most}: {self.factor}{self._unknown(best.unknown)}"
+            first, count = best.unknown[0], len(best.unknown)
+            why = why_unknown(self.cells[first], self.levels.unit)
+            cannot = f"no setting is called the {most}: {self.factor}{self.name(first)} cannot be judged ({why})"
+            if count > 1:
+                yield f"{cannot}, nor can {counted(count - 1, 'other')}"
+            yield cannot
+            yield f"no setting is called the {most}: {count} of {count + len(best.cells)} cannot be judged ({why})"
         elif best.winner is not None:
             text = f"{self.factor}{self.name(best.winner)} is the {most}"
-            for costs in (2, 1, 0):
-                yield f"{self._of_those(best, text)}{self._costs(best, best.winner, costs)}"
+            failing = self._failing(best.failing)
+            for costs, beside in ((2, failing), (1, failing), (0, failing), (0, "")):
+                parts = ", ".join(filter(None, [*self._costs(best, best.winner, costs), beside]))
+                yield f"{self._of_those(best, text)}{f'; {parts}' if parts else ''}"
+            yield self._of_those(best, f"one of {len(best.cells)} settings is the {most}")
         elif best.alike or len(best.possibly) < len(best.cells):
             joined, said = "or", f"may be the {most}"
             if best.alike:
@@ -65,15 +66,21 @@ class Ranked:
                 joined, said = "and", f"are equivalent within {margin}"
             for who in self._subjects(best, joined):
                 text = self._of_those(best, f"{who} {said}")
-                yield f"{text}{self._slower(best)}"
+                yield f"{text}{self._slower(best, self._failing(best.failing))}"
+            yield f"{text}{self._slower(best)}"
             yield text
         else:
-            yield f"{OF_THOSE if best.failing else ''}no setting is shown to be the {most}"
+            text = f"{OF_THOSE if best.failing else ''}no setting is shown to be the {most}"
+            if best.failing:
+                yield f"{text}; {self._failing(best.failing)}"
+            yield text
 
     def brief(self, best: Best) -> str:
         """Return in few words which of them may be the best: “20”, “15 or 20”, “one of 4”, “not judged”, “none shown”."""
         if best.unknown:
             return "not judged"
+        if best.alike and len(best.possibly) == len(best.cells):
+            return "all equivalent"
         if len(best.possibly) == len(best.cells):
             return "none shown"
         if len(best.possibly) > MOST_NAMED:
@@ -102,7 +109,16 @@ class Ranked:
         text += meanwhile(self.levels)
         return f"{OF_THOSE}{text}" if best.failing else text
 
-    def _costs(self, best: Best, winner: int, most: int) -> str:
+    def _failing(self, cells: Sequence[int]) -> str:
+        """Return which settings are not ranked since too much failed, or ran into its time limit."""
+        if not cells:
+            return ""
+        if len(cells) > 1:
+            return f"{len(cells)} fail too often"
+        timed_out = self.cells[cells[0]].summary.n_censored
+        return f"{self.name(cells[0])} {'timed out' if timed_out else 'fails too often'}"
+
+    def _costs(self, best: Best, winner: int, most: int) -> list[str]:
         """Return how much the next and the last cost, of those that are shown to; no more than `most`."""
         costs = sorted(
             (cost, cell)
@@ -110,13 +126,13 @@ class Ranked:
             if cell != winner and winner == best.seen
         )
         shown = [*dict.fromkeys((costs[0], costs[-1]))][:most] if costs else ()
-        parts = [f"{self.name(cell)} {cost_text(self.levels, cost)}" for cost, cell in shown]
-        return f"; {', '.join(parts)}" if parts else ""
+        return [f"{self.name(cell)} {cost_text(self.levels, cost)}" for cost, cell in shown]
 
-    def _slower(self, best: Best) -> str:
+    def _slower(self, best: Best, failing: str = "") -> str:
+        """Write which are shown to be worse, and which fail, after those that may be the best."""
         others = [cell for cell in best.cells if cell not in best.possibly]
         if not others:
-            return ""
+            return f"; {failing}" if failing else ""
         numbers = [value for cell in best.cells if is_number(value := self.value(cell))]
         inner = [value for cell in best.possibly if is_number(value := self.value(cell))]
         outer = [value for cell in others if is_number(value := self.value(cell))]
@@ -127,13 +143,8 @@ class Ranked:
             which = f"{self.name(others[-1])} and below"
         elif len(numbers) == len(best.cells) and min(outer) > max(inner):
             which = f"{self.name(others[0])} and above"
-        return f"; {which} {comparative(self.levels, Word.WORSE, many=many)}"
-
-    def _unknown(self, cells: Sequence[int]) -> str:
-        first = cells[0]
-        why = why_unknown(self.cells[first], self.levels.unit)
-        more = f", nor can {counted(len(cells) - 1, 'other')}" if len(cells) > 1 else ""
-        return f"{self.name(first)} cannot be judged ({why}){more}"
+        worse = f"{which} {comparative(self.levels, Word.WORSE, many=many)}"
+        return f"; {', '.join(filter(None, (worse, failing)))}"
 
     def _some(self, cells: Sequence[int], joined: str) -> str:
         names = [self.name(cell) for cell in cells]

@@ -71,26 +71,24 @@ def so_far_text(comparisons: int, alarms: int, alpha: float) -> str:
 def answer_of_calibration(calibration: CalibrationFinding) -> AnswerText:
     """Return how far apart identical runs are, and which changes a campaign can then detect."""
     floor = without_sign(calibration.floor_pct)
-    sentence = (
-        f"Identical runs differ by up to about {floor} (19 of 20 pairs, estimated from {calibration.n}): "
-        "a smaller difference of two single runs may be nothing but noise."
-    )
-    badges = [IDENTICAL]
+    badges, further = [IDENTICAL], []
     if calibration.alarms:
         of = counted(calibration.verdicts, "comparison")
         badges.append(replace(FALSE_ALARM, word=f"false alarm: {calibration.alarms} of {of}"))
-        sentence += (
-            " Between the two labels a difference was shown although there is none: a false alarm, "
+        further.append(
+            "Between the two labels a difference was shown although there is none: a false alarm, "
             f"as in {share(calibration.alpha)} of such campaigns."
         )
     return AnswerText(
-        sentence=sentence,
+        sentence=f"Identical runs differ by up to about {floor}: a smaller difference of two single runs may be noise.",
+        certainty=f"19 of 20 pairs differ by less, estimated from {counted(calibration.n, 'pair')}.",
+        further=further,
         tone="warn" if calibration.alarms else "info",
         badges=badges,
         facts=[
             Fact("noise floor", floor, f"{calibration.n} pairs"),
             *(
-                Fact(f"{each.pairs} pairs find", without_sign(each.pct), "or more, in 4 of 5")
+                Fact(f"{each.pairs} pairs find", without_sign(each.pct), "or more, with 80 % power")
                 for each in calibration.detectable
             ),
         ],

@@ -27,7 +27,7 @@ from campaigns.findings.wording.loads import LoadWords, setting_name
 from campaigns.findings.wording.targets import also_differs
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.charts.labels import inside
-from campaigns.kit.numbers import DIGITS, amount, bound, counted, number, share
+from campaigns.kit.numbers import DIGITS, amount, bound, counted, grouped, number, share
 from campaigns.stats.capacity import (
     Advice,
     Capacity,
@@ -38,7 +38,8 @@ from campaigns.stats.capacity import (
 )
 
 FEWEST_BLOCKS = 3
-PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile")
+PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)|(\d+)(?:st|nd|rd|th) percentile")
+"""How labels of metrics end; those of earlier versions, which are stored, are written out."""
 SAME = 0.05
 """Values whose ratio is within this of 1 are “about that of”."""
 MOST_DIGITS = 6
@@ -46,6 +47,7 @@ ROUNDING = 1e-12
 """Values nearer to a limit than this are at it: they differ by how they were computed."""
 SHARE = "share"
 AT_LEAST = "at least"
+LONGER = "Measure longer, or judge by the mean."
 WORDS: Mapping[CapacityWord, Display] = {
     CapacityWord.BETWEEN: Display("between two loads", "info", "check", "solid"),
     CapacityWord.AT_LEAST: Display("at least", "info", "check", "outline"),
@@ -128,7 +130,7 @@ def metric_phrase(label: str) -> str:
     if which in ("mean", "median"):
         return f"{which} {inside(what)}"
     if percentile := PERCENTILE.fullmatch(which):
-        return f"p{percentile[1]} of the {inside(what)}"
+        return f"p{percentile[1] or percentile[2]} of the {inside(what)}"
     return inside(label)
 
 
@@ -424,11 +426,19 @@ class CapacityWords:
             case "not_connected":
                 return "no block holds several loads, so loads and time cannot be told apart"
             case "lost_runs":
-                return "too many runs have no value"
+                return self._too_few_samples() or "too many runs have no value"
             case "invalid_values":
                 return self._without_log(capacity)
         which = f"no number of {noun}" if self.loads.is_counted else "no load"
         return f"{which} is shown to hold or to fail"
+
+    def _too_few_samples(self) -> str:
+        """Return how many samples the percentile takes; empty where runs have no value for another reason."""
+        answer = self.answer
+        if not answer or not answer.unobserved or answer.values_needed is None:
+            return ""
+        runs = f"{counted(answer.unobserved, 'run')} {'has' if answer.unobserved == 1 else 'have'}"
+        return f"{runs} fewer than the {grouped(answer.values_needed)} samples that {metric_phrase(answer.label)} takes"
 
     def _without_log(self, capacity: Capacity) -> str:
         """Name the first condition whose values have no logarithm."""
@@ -449,6 +459,8 @@ class CapacityWords:
         capacity, confirmation = setting.capacity, setting.confirmation
         if self.cancelled:
             return ""
+        if setting.capacity.reason == "lost_runs" and self._too_few_samples():
+            return LONGER
         short = capacity.is_wide or capacity.word == CapacityWord.NOT_ENOUGH_DATA
         if confirmation and short:
             if confirmation.between:

@@ -18,6 +18,8 @@ from campaigns.findings.wording.answer_text import (
     Fact,
     Statement,
     capitalised,
+    first_short,
+    is_short,
 )
 from campaigns.findings.wording.capacity import (
     WORDS,
@@ -28,6 +30,7 @@ from campaigns.findings.wording.capacity import (
 from campaigns.findings.wording.capacity_ratio import larger_first, ratio_in_headline
 from campaigns.findings.wording.loads import is_several, setting_name
 from campaigns.findings.wording.verdicts import Display
+from campaigns.kit.numbers import counted
 from campaigns.stats.capacity import (
     Capacity,
     CapacityWord,
@@ -39,8 +42,6 @@ CANCELLED = "The campaign was cancelled, so this rests on fewer runs than planne
 MANY = "What is carried differs between settings; the table has it."
 CARRIES = "Carries"
 MOST_LISTED = 3
-MOST_WORDS, MOST_LETTERS = 25, 160
-"""Of a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,6 @@ def capacity_texts(finding: CapacityFinding, answer: Answer | None = None) -> Ca
         [words.text(each) for each in finding.settings],
         [words.ratio(each) for each in finding.ratios],
     )
-
-
-def is_short(verdict: str) -> bool:
-    """Return whether a verdict can be read in one breath."""
-    return len(verdict.split()) <= MOST_WORDS and len(verdict) <= MOST_LETTERS
 
 
 class CapacityAnswer(CapacityWords):
@@ -101,7 +97,9 @@ class CapacityAnswer(CapacityWords):
     def _of_one(self, setting: CapacityOfSetting) -> str:
         text = self.sentence(setting)
         if not setting.levels:
-            return text
+            target = self.answer.target if self.answer else ""
+            led = f"{target} {text[:1].lower()}{text[1:]}"
+            return led if target and text.startswith(CARRIES) and is_short(led) else text
         name = capitalised(setting_name(setting.levels))
         if text.startswith(CARRIES):
             carry = "carry" if is_several(setting.levels) else "carries"
@@ -112,7 +110,7 @@ class CapacityAnswer(CapacityWords):
 
     def _of_several(self) -> str:
         """Return the first of these that is short enough: with the ratio, without it, without what carries less."""
-        return next(filter(is_short, self._said()), MANY)
+        return first_short((*self._said(), MANY))
 
     def _said(self) -> Iterator[str]:
         decided = [each for each in self.capacities if each.capacity.word in DECIDED]
@@ -242,6 +240,25 @@ class CapacityAnswer(CapacityWords):
     def _larger_first(settings: Sequence[CapacityOfSetting]) -> list[CapacityOfSetting]:
         return sorted(settings, key=lambda each: -(each.capacity.low or each.capacity.high or 0.0))
 
+    def certainties(self) -> Iterator[str]:
+        """Return what the verdict rests on and what would decide, as texts that say ever less."""
+        settings = self.capacities
+        runs = counted(sum(cell.runs for each in settings for cell in each.cells), "run")
+        if not self.has_criterion:
+            yield ASK_FOR_ONE
+            return
+        if narrowing := self.narrowing():
+            yield narrowing
+        advice = next((text for each in settings if (text := self.advice(each))), "")
+        if len(settings) == 1 and (text := self.certainty(settings[0])):
+            yield text
+        of = f" of {counted(len(settings), 'setting')}" if len(settings) > 1 else ""
+        if any(each.capacity.word in DECIDED for each in settings):
+            yield f"{self.confidence}, {runs}{of}. {advice}".strip()
+            yield f"{self.confidence}, {runs}{of}."
+        yield f"{runs}{of}. {advice}".strip()
+        yield f"{runs}{of}."
+
     def facts(self) -> list[Fact]:
         """Return what each of the first settings carries."""
         if not self.has_criterion:
@@ -361,6 +378,7 @@ def answer_of_capacity(answer: Answer, finding: CapacityFinding) -> AnswerText:
     return AnswerText(
         sentence=words.headline(),
         tone=words.tone,
+        certainty=first_short(words.certainties()),
         badges=words.badges(),
         facts=words.facts(),
         statements=words.statements(),

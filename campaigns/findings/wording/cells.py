@@ -56,7 +56,7 @@ def _parts_of(cells: Sequence[SummarisedCell], without: Collection[str]) -> dict
     short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
         cell.cell: [
-            f"{factor} {short[factor][level_text(level)]}"
+            f"{factor.replace('_', ' ')} {short[factor][level_text(level)]}"
             for factor, level in cell.levels.items()
             if factor in short
         ]

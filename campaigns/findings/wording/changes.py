@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from campaigns.kit.charts.labels import words_of
 from campaigns.kit.numbers import amount, number
 from campaigns.stats.changes import Change
 
@@ -78,9 +79,10 @@ def _member(here: Any, place: int, of: str, factor: Any, levels: Mapping[Any, An
         return f"{NAMES.get(of, of).replace('_', ' ')} {place + 1}"
     if {"candidate", "baseline"} <= here.keys():
         both = [levels.get(here[side], here[side]) for side in ("candidate", "baseline")]
-        return f"{factor or 'cell'} {both[0]} vs. {both[1]}".replace("_", " ")
+        named = words_of(factor) if factor else "cell"
+        return f"{named} {both[0]} vs. {both[1]}".replace("_", " ")
     if isinstance(here.get("levels"), Mapping):
-        return ", ".join(f"{name.replace('_', ' ')} {lv}" for name, lv in here["levels"].items())
+        return ", ".join(f"{words_of(name)} {lv}" for name, lv in here["levels"].items())
     if isinstance(here.get("name"), str):
         return str(here["name"]).replace("_", " ")
     return f"{of.removesuffix('s').replace('_', ' ')} {place + 1}"

@@ -33,13 +33,14 @@ AGGREGATED = (
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One check as text."""
+    """One check as text. was_made: false where it was not possible."""
 
     title: str
     tone: str
     icon: str
     value: str
     text: str
+    was_made: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _line(check: Check) -> CheckLine:
     label, tone, icon = OUTCOMES[check.outcome]
     wording = WORDINGS[check.name]
     if check.outcome == Outcome.NOT_POSSIBLE:
-        return CheckLine(wording.title, tone, icon, label, wording.impossible)
+        return CheckLine(wording.title, tone, icon, label, wording.impossible, was_made=False)
     return CheckLine(wording.title, tone, icon, *wording.line(check))
 
 

@@ -1,7 +1,7 @@
 """What a comparison of campaigns says: its answer, and the remarks on each row. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
@@ -12,15 +12,25 @@ from campaigns.findings.values import (
     Difference,
     Differs,
 )
-from campaigns.findings.wording.answer_text import AnswerText, Fact, fact_of
+from campaigns.findings.wording.answer_text import (
+    MOST_FACTS,
+    AnswerText,
+    Fact,
+    Statement,
+    capitalised,
+    fact_of,
+    first_short,
+)
 from campaigns.findings.wording.cells import bound_of
 from campaigns.findings.wording.compared_capacity import (
     carried_sentence,
     is_load_alone,
     label_of_capacity,
     over_sessions,
+    words_of,
 )
 from campaigns.findings.wording.targets import differing_text
+from campaigns.findings.wording.two_sides import certainty_of_two, verdict_of_two
 from campaigns.findings.wording.verdicts import (
     Display,
     advice_of,
@@ -30,12 +40,13 @@ from campaigns.findings.wording.verdicts import (
     smaller_side,
     span_in_words,
 )
-from campaigns.kit.numbers import counted
-from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS
+from campaigns.kit.numbers import counted, short
+from campaigns.stats.verdict import DECIDED, WITHOUT_NUMBERS, Word
 
-MOST_FACTS = 4
 MOST_CAUSES = 3
 LONGEST_VALUES = 60
+LONGEST_NAME = 48
+"""Letters of the name of a campaign in a verdict."""
 ENVIRONMENT_DIFFERS = Display("environment differs", "worse", "warn", "outline")
 UNPAIRED = (
     "Runs of different campaigns are not paired, so the change includes whatever else differed at the "
@@ -85,13 +96,149 @@ def answer_of(compared: CampaignComparison) -> AnswerText:
     ]
     if carried:
         tones |= {label_of_capacity(compared, row).tone for row in compared.capacities}
+    verdict, certainty = _lines(compared)
+    details = [each for each in (_sentence(compared), _bounds(compared)) if each]
+    if carried:
+        details = [*carried, verdict, *details]
+        verdict, certainty = (
+            first_short(texts_of_carried(compared, carried)),
+            certainty_of_carried(compared),
+        )
+    caveat, *further = (_caveats(compared) if compared.judged_sides else []) or [""]
     return AnswerText(
-        sentence=" ".join([*carried, _sentence(compared)]) + _bounds(compared),
+        sentence=verdict,
         tone=tones.pop() if len(tones) == 1 else "info" if tones else "thin",
-        caveat=_caveat(compared) if compared.judged_sides else "",
+        certainty=certainty,
+        caveat=caveat,
+        further=further,
         badges=_badges(compared),
-        facts=_facts(compared),
+        facts=_facts(compared)[:MOST_FACTS],
+        statements=[Statement("info", each) for each in dict.fromkeys(details) if each != verdict],
     )
+
+
+def texts_of_carried(compared: CampaignComparison, carried: Sequence[str]) -> Iterator[str]:
+    """Return what both carry, in texts that say ever less."""
+    yield " ".join(carried)
+    for end in (". ", "; "):
+        yield f"{carried[0].partition(end)[0].rstrip('.')}."
+    if len(compared.candidates) == 1:
+        yield "What both campaigns carry is in the table."
+        return
+    yield f"What {len(compared.candidates)} campaigns carry against {_short(compared, 0)} is in the table."
+    yield "What each campaign carries is in the table."
+
+
+def certainty_of_carried(compared: CampaignComparison) -> str:
+    """Return by which limit it is judged what is carried."""
+    words = words_of(compared, 0)
+    if words is None or not words.kept:
+        return ""
+    return first_short(
+        (
+            f"The limit is that {words.kept}, {words.confidence}.",
+            f"The limit is that {words.kept}.",
+            "",
+        )
+    )
+
+
+def _lines(compared: CampaignComparison) -> tuple[str, str]:
+    """Return verdict and certainty."""
+    return first_short(_verdicts(compared)), first_short(_certainties(compared))
+
+
+def _single(compared: CampaignComparison) -> ComparedCells | None:
+    """Return the only row that is compared; None where there are several, or none."""
+    rows = compared.rows
+    if len(rows) != 1 or len(compared.candidates) > 1 or rows[0].refused:
+        return None
+    if compared.candidates and compared.candidates[0].refused:
+        return None
+    return rows[0]
+
+
+def _verdicts(compared: CampaignComparison) -> Iterator[str]:
+    row = _single(compared)
+    if row is not None:
+        if compared.candidates:
+            where = f" at {row.name}" if row.name else ""
+            sides = _short(compared, row.side), _short(compared, 0)
+        else:
+            where, sides = "", (short(row.titles[1]), short(row.titles[0]))
+        briefly = " at one cell" if where else ""
+        yield from verdict_of_two(
+            compared.terms, row.comparison.verdict, sides, where, briefly, row.means
+        )
+        return
+    yield from _same_in_all(compared)
+    yield _sentence(compared)
+    if len(compared.candidates) > 1:
+        text = "; ".join(
+            _briefly(compared, each, with_interval=False) for each in compared.candidates
+        )
+        yield f"Against {_short(compared, 0)}: {text}."
+    if len(compared.candidates) == 1:
+        (candidate,) = compared.candidates
+        name, baseline = _short(compared, candidate.side), _short(compared, 0)
+        if candidate.refused:
+            yield _not_comparable(name, baseline, candidate.refused[:1])
+            yield f"{name} is not comparable with {baseline}."
+            yield "The campaigns are not comparable."
+            return
+        rows = compared.rows_of(candidate)
+        words = Counter(label_of_row(compared, row).word for row in rows)
+        counts = ", ".join(f"{word} in {number}" for word, number in words.most_common(MOST_FACTS))
+        yield f"{name} vs. {baseline}, {counted(len(rows), 'cell')}: {counts}."
+        yield f"{capitalised(counts)} of {counted(len(rows), 'cell')}."
+    words = Counter(label_of_row(compared, row).word for row in compared.rows)
+    counts = ", ".join(f"{word} in {number}" for word, number in words.most_common(MOST_FACTS))
+    several = (
+        f"{len(compared.candidates)} campaigns"
+        if compared.candidates
+        else f"{len(compared.rows)} cells"
+    )
+    yield (
+        f"{several} against the first: {counts}."
+        if counts
+        else f"{several} against the first: the tables have each."
+    )
+
+
+def _same_in_all(compared: CampaignComparison) -> Iterator[str]:
+    """Return the mean change of the only candidate, where every cell has the same verdict."""
+    rows = compared.rows
+    if len(compared.candidates) != 1 or compared.candidates[0].refused or len(rows) < 2:
+        return
+    (candidate,) = compared.candidates
+    verdicts = [row.comparison.verdict for row in rows]
+    over = candidate.over
+    if over is None or {each.word for each in verdicts} not in ({Word.BETTER}, {Word.WORSE}):
+        return
+    mean = replace(verdicts[0], pct_change=over.geometric_pct)
+    sides = _short(compared, candidate.side), _short(compared, 0)
+    where = f" in {'both' if len(rows) == 2 else f'all {len(rows)}'} cells"
+    yield from verdict_of_two(compared.terms, mean, sides, where)
+
+
+def _certainties(compared: CampaignComparison) -> Iterator[str]:
+    row = _single(compared)
+    if row is not None:
+        noun = f"{row.sessions[0]} and {row.sessions[1]} sessions" if row.between else ""
+        runs = f"{row.baseline.summary.n_ok} and {row.candidate.summary.n_ok} runs"
+        of = ", ".join(filter(None, (runs, noun)))
+        advice = advice_of_row(compared, row)
+        if row.comparison.verdict.word == Word.NO_DIFFERENCE_SHOWN:
+            advice = ""
+        yield from certainty_of_two(compared.terms, row.comparison.verdict, of, advice)
+        return
+    if len(compared.candidates) == 1 and (over := compared.candidates[0].over):
+        mean = _change(compared, over.geometric_pct, over.ci_pct)
+        cells = counted(over.cells, "cell")
+        low, high = (change_briefly(compared.terms, each) for each in (over.low_pct, over.high_pct))
+        yield f"{mean} as geometric mean over {cells}, from {low} to {high}."
+        yield f"{mean} as geometric mean over {cells}."
+    yield f"{counted(len(compared.rows), 'comparison')} in the tables." if compared.rows else ""
 
 
 def _sentence(compared: CampaignComparison) -> str:
@@ -133,7 +280,9 @@ def _of_candidate(compared: CampaignComparison, candidate: ComparedCandidate) ->
     )
 
 
-def _briefly(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
+def _briefly(
+    compared: CampaignComparison, candidate: ComparedCandidate, *, with_interval: bool = True
+) -> str:
     """Describe one of several candidates; the tables have the rest."""
     name = _quoted(compared, candidate.side)
     if candidate.refused:
@@ -148,7 +297,7 @@ def _briefly(compared: CampaignComparison, candidate: ComparedCandidate) -> str:
         return f"{name} has no mean change over its {len(rows)} cells"
     shown = change_in_words(compared.terms, over.geometric_pct)
     interval = ""
-    if over.ci_pct:
+    if over.ci_pct and with_interval:
         interval = f"95 % {span_in_words(compared.terms, over.ci_pct, over.geometric_pct)}, "
     return f"{name} {shown} ({interval}{counted(over.cells, 'cell')})"
 
@@ -192,6 +341,11 @@ def _quoted(compared: CampaignComparison, side: int) -> str:
     return f"“{compared.campaigns[side].name}”"
 
 
+def _short(compared: CampaignComparison, side: int) -> str:
+    """Return the name of a campaign as a sentence can hold it."""
+    return f"“{short(compared.campaigns[side].name, LONGEST_NAME)}”"
+
+
 def _change(compared: CampaignComparison, changed: float, interval: Sequence[float] | None) -> str:
     """Write a change with its interval: −20.0 % (95 % −24.0 … −16.0 %)."""
     text = change_in_words(compared.terms, changed)
@@ -209,7 +363,7 @@ def _bounds(compared: CampaignComparison) -> str:
                 bounds[side, cell.cell] = f"{title}: {value} ({why})"
     texts = list(bounds.values())
     more = f"; and {len(texts) - MOST_CAUSES} more" if len(texts) > MOST_CAUSES else ""
-    return f" {'; '.join(texts[:MOST_CAUSES])}{more}." if texts else ""
+    return f"{'; '.join(texts[:MOST_CAUSES])}{more}." if texts else ""
 
 
 def _badges(compared: CampaignComparison) -> list[Display]:
@@ -264,8 +418,8 @@ def _facts(compared: CampaignComparison) -> list[Fact]:
     return [*overall, *(fact for _, fact in cells)]
 
 
-def _caveat(compared: CampaignComparison) -> str:
-    """Return other possible causes of a change than the difference between the campaigns."""
+def _caveats(compared: CampaignComparison) -> list[str]:
+    """Return other possible causes of a change than the difference between the campaigns, the worst first."""
     judged = [0, *compared.judged_sides]
     campaigns = [compared.campaigns[side] for side in judged]
     texts = []
@@ -286,7 +440,7 @@ def _caveat(compared: CampaignComparison) -> str:
         )
     if not all(each.checked for each in campaigns):
         texts.append("perfdash did not check what work the imported runs did.")
-    return " ".join([*texts, UNPAIRED])
+    return [*texts, UNPAIRED]
 
 
 def _of_causes(compared: CampaignComparison, side: int) -> str:

@@ -1,6 +1,6 @@
 """The answer of a campaign of levels, and its further statements. Pure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
@@ -17,14 +17,17 @@ from campaigns.findings.wording.answer_text import (
     Fact,
     Statement,
     capitalised,
+    first_short,
 )
 from campaigns.findings.wording.at_loads import loads_text
 from campaigns.findings.wording.best_set import OF_THOSE, Ranked
 from campaigns.findings.wording.cells import centre_of, in_prose, names_of
 from campaigns.findings.wording.drift import meanwhile
+from campaigns.findings.wording.two_sides import certainty_of_two, verdict_of_two
 from campaigns.findings.wording.verdicts import (
     Display,
     change_in_words,
+    comparative,
     label_of,
     row_advice,
     size_in_words,
@@ -32,7 +35,7 @@ from campaigns.findings.wording.verdicts import (
     superlative,
     with_interval,
 )
-from campaigns.kit.charts.labels import level_text
+from campaigns.kit.charts.labels import level_text, words_of
 from campaigns.kit.numbers import (
     amount,
     bracketed,
@@ -50,6 +53,10 @@ from campaigns.kit.numbers import (
 from campaigns.kit.units import is_share
 from campaigns.stats.verdict import Word
 
+SHOWN = (Word.BETTER, Word.WORSE, Word.EQUIVALENT)
+MOST_EXCEPTED = 2
+"""Steps that are not shown, and named."""
+
 
 def answer_of_levels(answer: Answer, levels: LevelsFinding) -> AnswerText:
     """Compose badges and statements, and sentence, tone and facts where a cell can be best.
@@ -61,6 +68,7 @@ def answer_of_levels(answer: Answer, levels: LevelsFinding) -> AnswerText:
     return AnswerText(
         sentence=writer.headline(),
         tone="info",
+        certainty=first_short(writer.certainty()),
         badges=writer.badges(),
         facts=writer.facts(groups) if groups else [],
         statements=writer.statements(),
@@ -76,7 +84,7 @@ class _Writer:
     def __init__(self, answer: Answer, levels: LevelsFinding) -> None:
         self.levels = levels
         self.meanwhile = meanwhile(levels)
-        self.factor = levels.factor.replace("_", " ")
+        self.factor = words_of(levels.factor)
         self.names = names_of(answer.cells)
         self.by_cell = {cell.cell: cell for cell in answer.cells}
         self.several = len(levels.groups) > 1
@@ -94,15 +102,16 @@ class _Writer:
         """Return the best cell over all factors, for each work where there are several."""
         if len(overall) == 1:
             return self._cells().sentence(overall[0].best)
-        works = " and ".join(overall[0].levels)
+        works = " and ".join(map(words_of, overall[0].levels))
         cells = self._cells(overall[0].levels)
         parts = [
-            f"{', '.join(map(level_text, each.levels.values()))}: {cells.brief(each.best)}"
+            (", ".join(map(level_text, each.levels.values())), cells.brief(each.best))
             for each in overall
         ]
-        passing = any(each.best.failing for each in overall)
-        text = f"the {superlative(self.levels)} setting for each {works}{self.meanwhile}: {_listed(parts)}."
-        return capitalised(f"{OF_THOSE if passing else ''}{text}")
+        passing = OF_THOSE if any(each.best.failing for each in overall) else ""
+        text = f"{passing}the {superlative(self.levels)} setting for each {works}{self.meanwhile}"
+        differs = f"which setting is the {superlative(self.levels)} is told for {len(parts)} kinds of work below"
+        return first_short(_listed(text, [f"{where}: {who}" for where, who in parts], differs))
 
     def _of_several(self, groups: Sequence[GroupWithBest]) -> str:
         """Return the best level where the other factors are held fixed, in each of several combinations."""
@@ -117,7 +126,7 @@ class _Writer:
             at = "loads" if self.levels.loads else "combinations of the other factors"
             text = f"{self.factor} {winners.pop()} is the {most} in {every} {at}{self.meanwhile}."
             return capitalised(f"{passing}{text}")
-        if winners == {None}:
+        if all(_shows_none(best) for _, best in groups) and len(groups) == count:
             return f"No setting is shown to be the {most} in any of {count} combinations."
         parts = [
             f"{self._levels_of(group).brief(best)} ({self._where(group).removesuffix(': ')})"
@@ -125,12 +134,95 @@ class _Writer:
         ]
         unjudged = count - len(groups)
         rest = f"; {counted(unjudged, 'combination')} cannot be judged" if unjudged else ""
-        text = f"the {most} {self.factor}{self.meanwhile}: {_listed(parts)}{rest}."
-        return capitalised(f"{passing}{text}")
+        text = f"{passing}the {most} {self.factor}{self.meanwhile}"
+        differs = f"which level of {self.factor} is the {most} differs between {count} combinations of the other factors"
+        return first_short(_listed(text, parts, differs, rest))
 
     def best(self, group: LevelGroup, best: Best) -> str:
-        """Return which level of one group is the best, or which may be."""
+        """Return which level of one group is the best, or which may be; of two levels how they compare."""
+        if self._are_two(group, best):
+            return self._of_two(group, group.comparisons[0])
         return self._levels_of(group).sentence(best, self._where(group))
+
+    def _are_two(self, group: LevelGroup, best: Best) -> bool:
+        """Return whether the answer is how two levels compare, since there are no others."""
+        two = len(group.cells) == 2 and len(group.comparisons) == 1
+        return two and not best.failing and not best.unknown
+
+    def _of_two(self, group: LevelGroup, row: LevelRow) -> str:
+        sides = (
+            f"{self.factor} {self._level(group, row.candidate)}",
+            self._level(group, row.baseline),
+        )
+        at = self._where(group).removesuffix(": ")
+        where = f" {'' if at.startswith('at ') else 'at '}{at}" if at else ""
+        means = self._centre(row.baseline), self._centre(row.candidate)
+        briefly = " at one combination of the others" if where else ""
+        verdict = row.comparison.verdict
+        texts = verdict_of_two(self.levels, verdict, sides, where, briefly, means)
+        return first_short(map(capitalised, texts))
+
+    def certainty(self) -> Iterator[str]:
+        """Return which steps are shown, of how many runs, and what would decide, as texts that say ever less."""
+        rows = [(group, row) for group in self.levels.groups for row in group.comparisons]
+        measured = self._measured()
+        if len(rows) == 1:
+            (_, row) = rows[0]
+            advice = row_advice(self.levels, row, meanwhile=False)
+            verdict = row.comparison.verdict
+            advice = "" if verdict.word == Word.NO_DIFFERENCE_SHOWN else advice
+            yield from certainty_of_two(self.levels, verdict, measured, advice)
+            return
+        advice = self._what_would_decide([row for _, row in rows])
+        for text in self._steps(rows):
+            yield from (f"{text}; {measured}. {advice}".strip(), f"{text}; {measured}.")
+        yield f"{measured}."
+
+    def _steps(self, rows: Sequence[tuple[LevelGroup, LevelRow]]) -> Iterator[str]:
+        """Write which comparisons are shown: “each step is shown but 10 → 15”."""
+        noun = "step" if all(group.numeric for group, _ in rows) else "comparison"
+        bests = [group.best for group in self.levels.groups if group.best]
+        if len(bests) == 1 and bests[0].failing:  # no step to one that fails is judged
+            if bests[0].winner is not None:
+                yield f"Each other one that passes {comparative(self.levels, Word.WORSE)} (95 %)"
+            return
+        words = [row.comparison.verdict.word for _, row in rows]
+        if not rows:
+            words, noun = [pair.word for pair in self.levels.pairs], "comparison"
+        shown = sum(word in SHOWN for word in words)
+        if not words:
+            return
+        if shown == len(words):
+            yield f"Each {noun} is shown" if shown > 1 else f"The {noun} is shown"
+        elif rows and not self.several and shown and len(words) - shown <= MOST_EXCEPTED:
+            other = [
+                f"{self._level(group, row.baseline)} → {self._level(group, row.candidate)}"
+                for group, row in rows
+                if row.comparison.verdict.word not in SHOWN
+            ]
+            yield f"Each {noun} is shown but {' and '.join(other)}"
+        yield f"{shown} of {counted(len(words), noun)} {'is' if len(words) == 1 else 'are'} shown"
+
+    def _what_would_decide(self, rows: Sequence[LevelRow]) -> str:
+        """Return the advice on the comparison that takes most, where no setting is shown to be the best."""
+        bests = [each.best for each in self.levels.overall]
+        bests = bests or [group.best for group in self.levels.groups if group.best]
+        undecided = [row for row in rows if row.comparison.verdict.word == Word.NOT_ENOUGH_DATA]
+        if not undecided or all(best.winner is not None for best in bests):
+            return ""
+        most = max(undecided, key=lambda row: row.comparison.verdict.more or 0)
+        return row_advice(self.levels, most, meanwhile=False)
+
+    def _measured(self) -> str:
+        """Write what was measured: “18 runs, level after level”."""
+        runs = counted(sum(cell.summary.n_ok for cell in self.by_cell.values()), "run")
+        if self.levels.drift:
+            return f"{runs}, level after level"
+        if self.levels.between:
+            return f"{runs}, between {counted(self.levels.sessions, 'session')}"
+        if self.levels.sessions > 1:
+            return f"{runs}, {counted(self.levels.sessions, 'session')}"
+        return f"{runs}, one session"
 
     def _levels_of(self, group: LevelGroup) -> Ranked:
         values = dict(zip(group.cells, group.values, strict=True))
@@ -234,7 +326,7 @@ class _Writer:
         result = []
         for group in self.levels.groups:
             where = self._lead(group)
-            if self.several and group.best:
+            if self.several and group.best and not self._are_two(group, group.best):
                 result.append(Statement("info", self.best(group, group.best)))
             if group.best and (text := self.nearly_as_good(group, group.best)):
                 result.append(Statement("info", capitalised(f"{where}{text}")))
@@ -242,11 +334,30 @@ class _Writer:
             if group.knee:
                 text = self.knee(group) + self._cost_of_knee(group)
                 result.append(Statement("info", capitalised(f"{where}{text}")))
-            if group.best and group.best.at_edge and group.best.winner == group.best.seen:
-                level = self._level(group, group.best.seen)
-                text = f"the {superlative(self.levels)} may lie above {level}, the highest level tested: measure higher ones, too."
-                result.append(Statement("warn", capitalised(f"{where}{text}")))
-        return result
+        return result + self._edges()
+
+    def _edges(self) -> list[Statement]:
+        """Return that the best may lie above the highest level; once if it is the same level in each of several groups."""
+        levels = {
+            self._lead(group): self._level(group, group.best.seen)
+            for group in self.levels.groups
+            if group.best and group.best.at_edge and group.best.winner == group.best.seen
+        }
+        what = f"the {superlative(self.levels)} may lie above"
+        if len(levels) > 1 and len(set(levels.values())) == 1:
+            (level,) = set(levels.values())
+            where = f"in {len(levels)} of {len(self.levels.groups)} tables"
+            text = f"{what} {level}, the highest level tested, {where}: measure higher ones, too."
+            return [Statement("warn", capitalised(text))]
+        return [
+            Statement(
+                "warn",
+                capitalised(
+                    f"{where}{what} {level}, the highest level tested: measure higher ones, too."
+                ),
+            )
+            for where, level in levels.items()
+        ]
 
     def _step(self, group: LevelGroup, row: LevelRow) -> Statement:
         verdict = row.comparison.verdict
@@ -292,7 +403,7 @@ class _Writer:
         loads = self.levels.loads
         at = loads_text(group.levels, loads)
         levels = [
-            f"{name} {level_text(level)}"
+            f"{words_of(name)} {level_text(level)}"
             for name, level in group.levels.items()
             if name not in loads
         ]
@@ -307,12 +418,20 @@ class _Writer:
         return centre_of(self.by_cell[cell]) or 0.0
 
 
+def _shows_none(best: Best) -> bool:
+    """Return whether nothing is known of the best one but that none is shown to be it."""
+    return len(best.possibly) == len(best.cells) and not best.alike and not best.unknown
+
+
 def _up_to(most: str) -> str:
     """Write an upper bound, which may be none: “up to 4.3 times”, “over a billion times”."""
     return most if most.startswith("over") else f"up to {most}"
 
 
-def _listed(parts: Sequence[str]) -> str:
-    """Return the first of several texts, and how many more there are."""
-    more = len(parts) - MOST_FACTS
-    return "; ".join(parts[:MOST_FACTS]) + (f"; and {more} more" if more > 0 else "")
+def _listed(text: str, parts: Sequence[str], otherwise: str, rest: str = "") -> Iterator[str]:
+    """Return the first of several texts, and how many more there are: of ever fewer, then what is said instead."""
+    for most in range(min(MOST_FACTS, len(parts)), 0, -1):
+        more = len(parts) - most
+        and_more = f"; and {more} more" if more else ""
+        yield capitalised(f"{text}: {'; '.join(parts[:most])}{and_more}{rest}.")
+    yield capitalised(f"{otherwise}.")

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import isclose
 from typing import Any
 
-from campaigns.kit.charts.labels import inside, level_text
+from campaigns.kit.charts.labels import UNITS, inside, level_text, words_of
 from campaigns.kit.mappings import Levels
 from campaigns.kit.numbers import BOUND_DIGITS, grouped, is_number
 
@@ -116,7 +116,26 @@ def digits_of(low: float, high: float) -> int:
 def is_plural(noun: str) -> bool:
     """Return whether a name counts things: hosts, concurrent users, requests per second."""
     words = noun.split(" ")
-    return any(word.endswith("s") and not word.endswith("ss") for word in (words[0], words[-1]))
+    return not _counted(noun) and any(
+        word.endswith("s") and not word.endswith("ss") for word in (words[0], words[-1])
+    )
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a name: manifests, repositories, hosts."""
+    if is_plural(noun):
+        return noun
+    if counted := _counted(noun):
+        return f"{plural(counted)}{noun.removeprefix(counted)}"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+
+
+def _counted(noun: str) -> str:
+    """Return what a name with its unit is about: “timeout” of “timeout in seconds”; empty for a name without unit."""
+    name, _, unit = noun.rpartition(" in ")
+    return name if unit in UNITS.values() else ""
 
 
 def named(noun: str, number: str) -> str:
@@ -135,7 +154,7 @@ def load_text(load: Any) -> str:
 
 def setting_name(levels: Levels) -> str:
     """Write the levels of a setting: “4 workers”, “maxconn none”, “engine asyncio, 4 workers”."""
-    return ", ".join(_level(name.replace("_", " "), level) for name, level in levels.items())
+    return ", ".join(_level(words_of(name), level) for name, level in levels.items())
 
 
 def is_several(levels: Levels) -> bool:
@@ -143,7 +162,7 @@ def is_several(levels: Levels) -> bool:
     return (
         len(levels) == 1
         and all(_is_count(level) and level != 1 for level in levels.values())
-        and all(is_plural(name.replace("_", " ")) for name in levels)
+        and all(is_plural(words_of(name)) for name in levels)
     )
 
 

@@ -1,20 +1,34 @@
 """The answer of a paired campaign. Pure."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from campaigns.findings.values import OverStrata, Pairs, Stratum
-from campaigns.findings.wording.answer_text import MOST_FACTS, AnswerText, Fact, fact_of
+from campaigns.findings.values import Confirmation, OverStrata, Pairs, Stratum
+from campaigns.findings.wording.answer_text import (
+    MOST_FACTS,
+    AnswerText,
+    Fact,
+    Statement,
+    capitalised,
+    fact_of,
+    first_short,
+)
+from campaigns.findings.wording.loads import plural
+from campaigns.findings.wording.two_sides import (
+    GENERIC,
+    certainty_of_two,
+    interval_in_prose,
+    verdict_of_two,
+)
 from campaigns.findings.wording.verdicts import (
     Display,
     change_in_words,
-    comparative,
     label_of,
-    smaller_side,
     stratum_advice,
     with_interval,
 )
-from campaigns.kit.charts.labels import level_text, short_labels
-from campaigns.kit.numbers import change
+from campaigns.kit.charts.labels import level_text, short_labels, words_of
+from campaigns.kit.numbers import change, counted, number
 from campaigns.kit.units import is_share
 from campaigns.stats.verdict import Word
 
@@ -35,11 +49,15 @@ def answer_of_pairs(pairs: Pairs) -> AnswerText:
     tone = "thin"
     if words in ({Word.BETTER}, {Word.WORSE}):
         tone = words.pop().value
+    alone = len(pairs.strata) == 1
+    sentence, certainty = _one_stratum(pairs) if alone else _several_strata(pairs)
     return AnswerText(
-        sentence=_one_stratum(pairs) if len(pairs.strata) == 1 else _several_strata(pairs),
+        sentence=sentence,
         tone=tone,
+        certainty=certainty,
         badges=_badges(pairs),
         facts=_readings(pairs, pairs.overall) if pairs.overall else _changes(pairs),
+        statements=_as_a_rate(pairs, pairs.overall) if pairs.overall else (),
     )
 
 
@@ -58,7 +76,9 @@ def _levels_of(stratum: Stratum) -> str:
 
 def _sides(pairs: Pairs) -> tuple[str, str]:
     """Return candidate and baseline as text."""
-    return level_text(pairs.candidate), level_text(pairs.baseline)
+    both = level_text(pairs.candidate), level_text(pairs.baseline)
+    short = short_labels(both)
+    return short[both[0]], short[both[1]]
 
 
 def _badges(pairs: Pairs) -> list[Display]:
@@ -81,7 +101,7 @@ def _changes(pairs: Pairs) -> list[Fact]:
 
 
 def _readings(pairs: Pairs, overall: OverStrata) -> list[Fact]:
-    """Return the change over all strata, by four means: “19.5 % faster” alone is ambiguous."""
+    """Return the change over all strata, by three means: “19.5 % faster” alone is ambiguous."""
     if is_share(pairs.unit):
         return [fact_of(pairs, "mean difference", overall.geometric_pct, overall.geometric_ci)]
     sample = ", rows as a sample" if overall.heterogeneous else ""
@@ -99,54 +119,128 @@ def _readings(pairs: Pairs, overall: OverStrata) -> list[Fact]:
         Fact(
             "of the sum of all", change_in_words(pairs, overall.total_pct), "long ones weigh more"
         ),
-        Fact("average of the inverse", change(overall.rate_pct), "the same, as a rate"),
     ]
 
 
-def _one_stratum(pairs: Pairs) -> str:
+def _as_a_rate(pairs: Pairs, overall: OverStrata) -> list[Statement]:
+    """Return the change over all strata as a rate, which is how others publish it."""
+    if is_share(pairs.unit):
+        return []
+    return [
+        Statement("info", f"As a rate, the average of the inverse: {change(overall.rate_pct)}.")
+    ]
+
+
+def _one_stratum(pairs: Pairs) -> tuple[str, str]:
+    """Return verdict and certainty of all pairs at one place."""
     (stratum,) = pairs.strata
     verdict = stratum.comparison.verdict
-    word = label_of(pairs, verdict.word).word
-    candidate, baseline = _sides(pairs)
-    if verdict.word in (Word.BETTER, Word.WORSE) and verdict.ci_pct:
-        means = stratum.comparison.mean_baseline, stratum.comparison.mean_candidate
-        small = smaller_side(pairs, verdict.word, *means)
-        return (
-            f"{candidate} {comparative(pairs, verdict.word)} than {baseline}: "
-            f"{with_interval(pairs, verdict.pct_change, verdict.ci_pct)}{small}."
-        )
-    if verdict.word == Word.EQUIVALENT:
-        return f"{candidate} and {baseline} are {word}."
-    advice = stratum_advice(pairs, stratum)
-    return f"{candidate} vs. {baseline}: {word}. {advice}".strip()
+    means = stratum.comparison.mean_baseline, stratum.comparison.mean_candidate
+    sentence = first_short(verdict_of_two(pairs, verdict, _sides(pairs), means=means))
+    # That a change is excluded is in the certainty already.
+    advice = "" if verdict.word == Word.NO_DIFFERENCE_SHOWN else stratum_advice(pairs, stratum)
+    of = _measured(pairs, [stratum], stratum.confirmation)
+    return sentence, first_short(certainty_of_two(pairs, verdict, of, advice))
 
 
-def _several_strata(pairs: Pairs) -> str:
-    """Return the mean change with its interval, then the strata by verdict: better, worse, all others."""
+def _several_strata(pairs: Pairs) -> tuple[str, str]:
+    """Return what is said of all strata by their verdicts, with the mean change where they have one verdict."""
+    return first_short(_over_strata(pairs)), first_short(_certainty_over_strata(pairs))
+
+
+def _over_strata(pairs: Pairs) -> Iterator[str]:
     groups, total = _by_word(pairs), len(pairs.strata)
+    places = _places(pairs)
+    what = f"{number(total)} {places}"
     candidate, baseline = _sides(pairs)
-    parts = []
-    for word in sorted(groups, key=_rank):
-        members = groups[word]
-        where = f"all {total}" if len(members) == total else f"{len(members)} of {total}"
-        part = f"{label_of(pairs, word).word} on {where}"
-        if word in (Word.BETTER, Word.WORSE):
-            changes = sorted(each.comparison.verdict.pct_change or 0.0 for each in members)
-            ends = (changes[0], changes[-1])
-            texts = dict.fromkeys(change_in_words(pairs, each) for each in ends)
-            part += f" ({' to '.join(texts)})"
-        parts.append(part)
-    return f"{candidate} vs. {baseline}: {_mean_over(pairs)}{', '.join(parts)}."
+    if len(groups) == 1:
+        (word,) = groups
+        overall = pairs.overall
+        change = overall.geometric_pct if overall and overall.geometric_ci else None
+        where = f" on {f'both {places}' if total == 2 else f'all {what}'}"
+        if word in (Word.NO_DIFFERENCE_SHOWN, Word.NOT_ENOUGH_DATA):
+            where = f" on any of {what}"
+        one = replace(groups[word][0].comparison.verdict, pct_change=change)
+        yield from verdict_of_two(pairs, one, (candidate, baseline), where)
+        return
+    ordered = sorted(groups, key=_rank)
+    for names in ((candidate, baseline), GENERIC):
+        for most in range(min(len(ordered), MOST_FACTS), 0, -1):
+            parts = [
+                f"{label_of(pairs, word).word} on {len(groups[word])}" for word in ordered[:most]
+            ]
+            rest = total - sum(len(groups[word]) for word in ordered[:most])
+            parts += [f"something else on {rest}"] if rest else []
+            yield f"{names[0]} vs. {names[1]}, {what}: {', '.join(parts)}."
 
 
-def _mean_over(pairs: Pairs) -> str:
-    """Return the geometric mean, which is given only with its interval."""
+def _certainty_over_strata(pairs: Pairs) -> Iterator[str]:
     overall = pairs.overall
-    if not overall or not overall.geometric_ci:
+    confirmation = overall.confirmation if overall else pairs.strata[0].confirmation
+    measured = _measured(pairs, pairs.strata, confirmation)
+    if overall and overall.geometric_ci:
+        kind = "mean" if is_share(pairs.unit) else "geometric mean"
+        if len(_by_word(pairs)) == 1:
+            (word,) = _by_word(pairs)
+            has_direction = word in (Word.BETTER, Word.WORSE)
+            bounds, middle = overall.geometric_ci, overall.geometric_pct
+            mean = interval_in_prose(pairs, bounds, middle, has_direction=has_direction)
+            if (
+                word in (Word.NO_DIFFERENCE_SHOWN, Word.NOT_ENOUGH_DATA)
+                and bounds[0] * bounds[1] > 0
+            ):
+                yield f"Their mean is {mean}, which only a primary contrast judges; {measured}."
+            yield f"{mean}, {kind} of {measured}."
+        else:
+            mean = with_interval(pairs, overall.geometric_pct, overall.geometric_ci)
+            yield f"{capitalised(kind)} {mean}; {measured}."
+            yield f"{capitalised(kind)} {mean}."
+    else:
+        changes = [
+            change
+            for each in pairs.strata
+            if (change := each.comparison.verdict.pct_change) is not None
+        ]
+        if changes:
+            ends = dict.fromkeys(
+                change_in_words(pairs, each) for each in (min(changes), max(changes))
+            )
+            yield f"{' to '.join(ends)}; {measured}.{_more(pairs)}"
+            yield f"{' to '.join(ends)}; {measured}."
+    yield f"{measured}."
+
+
+def _more(pairs: Pairs) -> str:
+    """Return what would decide the stratum that takes most, where none is decided."""
+    verdicts = [each.comparison.verdict for each in pairs.strata]
+    if any(verdict.word != Word.NOT_ENOUGH_DATA for verdict in verdicts):
         return ""
-    mean = with_interval(pairs, overall.geometric_pct, overall.geometric_ci)
-    kind = "mean" if is_share(pairs.unit) else "geometric mean"
-    return f"{mean}, {kind} over {overall.strata}; "
+    most = max(pairs.strata, key=lambda each: each.comparison.verdict.more or 0)
+    return f" {stratum_advice(pairs, most)}".rstrip()
+
+
+def _measured(pairs: Pairs, strata: Sequence[Stratum], confirmation: Confirmation) -> str:
+    """Write what was measured: “50 pairs of 5 manifests, one session”."""
+    count = sum(each.comparison.verdict.n for each in strata)
+    of = f" of {number(len(strata))} {_places(pairs)}" if len(strata) > 1 else ""
+    return f"{counted(count, 'pair')}{of}{of_sessions(pairs.sessions, confirmation)}"
+
+
+def of_sessions(sessions: int, confirmation: Confirmation) -> str:
+    """Write in how many sessions it was measured, after what was: “, one session”."""
+    if confirmation.between:
+        return f", between {counted(confirmation.sessions, 'session')}"
+    return ", one session" if sessions == 1 else f", {counted(sessions, 'session')}"
+
+
+def _places(pairs: Pairs) -> str:
+    """Return what strata are: the name of the only factor in which they differ, in the plural."""
+    names = [
+        name
+        for name in pairs.strata[0].levels
+        if len({str(each.levels.get(name)) for each in pairs.strata}) > 1
+    ]
+    return plural(words_of(names[0])) if len(names) == 1 else "combinations"
 
 
 def _by_word(pairs: Pairs) -> dict[Word, list[Stratum]]:

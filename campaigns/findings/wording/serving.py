@@ -2,6 +2,7 @@
 
 from campaigns.findings.values import Answer
 from campaigns.findings.wording.loads import setting_name
+from campaigns.kit.charts.labels import words_of
 from campaigns.kit.numbers import amount, counted, number
 
 
@@ -14,7 +15,7 @@ def served_text(answer: Answer) -> str:
         return ""
     worst = min(answer.unserved, key=lambda each: (each.most / each.number, -each.number))
     names = {cell.cell: setting_name(cell.levels) for cell in answer.cells}
-    who = worst.parameter.replace("_", " ")
+    who = words_of(worst.parameter)
     ends = dict.fromkeys(number(each) for each in (worst.fewest, worst.most))
     text = f"{' to '.join(ends)} of {number(worst.number)} {who} were served"
     if name := names.get(worst.cell):

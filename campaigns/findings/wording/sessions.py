@@ -53,6 +53,12 @@ def sessions_text(judged: Pairs | LevelsFinding | None) -> str:
     return ""
 
 
+def is_confirmed(judged: Pairs | LevelsFinding) -> bool:
+    """Return whether sessions confirm every verdict, without differing by more than their noise."""
+    each = [row.confirmation for row in rows_of(judged)]
+    return bool(each) and all(one.standing == "confirmed" and not one.differ for one in each)
+
+
 def confirmed_by_sessions(judged: Pairs | LevelsFinding) -> str:
     """Return how many verdicts the sessions confirm, over all comparisons."""
     rows, sessions = rows_of(judged), judged.sessions

@@ -49,7 +49,7 @@ def not_judged(answer: Answer) -> AnswerText | None:
     needed = 1 if answer.loads else min(2, len(would))
     if not starved or len(able) >= max(1, needed):
         return None
-    return AnswerText(f"Not judged: {kept_waiting(starved, made)}. {REMEDY}", "warn")
+    return AnswerText(f"Not judged: {kept_waiting(starved, made)}.", "warn", REMEDY)
 
 
 def is_unknown(cell: SummarisedCell) -> bool:

@@ -19,10 +19,10 @@ MOST_LETTERS = 80
 NOT_RECORDED = "not recorded"
 
 
-def targets_text(told: TargetsTold | None) -> str:
-    """Return the sentences of the answer: who is left out, what else differs, who shares a machine."""
+def targets_texts(told: TargetsTold | None) -> list[str]:
+    """Return the caveats of the answer: who is left out, what else differs, who shares a machine."""
     if told is None:
-        return ""
+        return []
     texts = [part_text(part) for part in told.targets if part.out or part.took_part < part.blocks]
     texts += [
         f"{pair.baseline} / {pair.candidate}: {pair_text(pair)}."
@@ -30,7 +30,7 @@ def targets_text(told: TargetsTold | None) -> str:
     ]
     if len(told.pairs) > MOST_PAIRS:
         texts.append("What else differs between the other targets is in the table of targets.")
-    return " ".join([*texts, *_beside(told)])
+    return [*texts, *_beside(told)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Whether cells keep the criterion: the verdict, and why. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from campaigns.findings.values import (
@@ -12,7 +12,7 @@ from campaigns.findings.values import (
     ThresholdWord,
 )
 from campaigns.findings.wording.answer_text import capitalised
-from campaigns.findings.wording.capacity import HELD, SHARE, beside_limit, subject
+from campaigns.findings.wording.capacity import HELD, SHARE, beside_limit, kept, subject
 from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.verdicts import Display
 from campaigns.kit.numbers import MISSING, bound, digits_of
@@ -31,7 +31,7 @@ LOADS: Mapping[ThresholdWord, Display] = {
     "not_contradicted": HELD[Held.NOT_CONTRADICTED],
 }
 """Of cells that are loads, whose words are the decisions on them."""
-ORDER: Sequence[ThresholdWord] = ("does_not_pass", "not_decided", "passes")
+ORDER: Sequence[ThresholdWord] = ("does_not_pass", "not_decided", "not_contradicted", "passes")
 """The worst first."""
 MOST_NAMED = 3
 
@@ -92,6 +92,78 @@ def thresholds_sentence(finding: Thresholds) -> str:
         if counts[word] and (word != "passes" or total > 1)
     ]
     return f"{' '.join(parts)} The criterion: {limits}."
+
+
+def thresholds_verdict(finding: Thresholds) -> Iterator[str]:
+    """Return whether the criterion is kept, in one sentence; of texts that say ever less."""
+    total = len(finding.cells)
+    limits = " and ".join(map(kept, finding.conditions))
+    one = len(finding.conditions) == 1
+    where = ""
+    if total == 1 and (name := setting_name(finding.cells[0].levels)):
+        where = f" at {name}"
+    elif total > 1:
+        where = f" in {'both' if total == 2 else f'all {total}'} cells"
+    its = "the criterion"
+    match finding.word:
+        case "passes":
+            yield capitalised(f"{limits}{where}.")
+            yield capitalised(f"{limits}.")
+            yield f"Passes: {its} is kept{where}."
+            yield f"Passes: {its} is kept."
+        case "does_not_pass":
+            failing = [cell for cell in finding.cells if cell.word == "does_not_pass"]
+            which = f" in {len(failing)} of {total} cells" if total > 1 else where
+            reasons = [
+                f"{_reached(state, condition)}, the limit is {_bound_of(condition)}"
+                for state in (failing[0].states if failing else ())
+                for condition in finding.conditions
+                if state.name == condition.name and state.word == "does_not_pass"
+                if _estimate(state, condition) != MISSING
+            ]
+            for reason in reasons[:1] if total == 1 else ():
+                yield f"Does not pass{which}: {reason}."
+                yield f"Does not pass: {reason}."
+            if one:
+                yield f"Does not pass{which}: {limit_text(finding.conditions[0])} is not kept."
+            yield f"Does not pass{which}."
+            yield "Does not pass."
+        case "not_contradicted":
+            yield f"That {limits} is not contradicted{where}, and not shown either."
+            yield "That the criterion is kept is not contradicted, and not shown either."
+        case _:
+            undecided = sum(cell.word == "not_decided" for cell in finding.cells)
+            which = f" in {undecided} of {total} cells" if total > 1 else where
+            yield f"Whether {limits}{which} is not decided."
+            yield f"Whether {limits} is not decided."
+            yield f"Whether {its} is kept is not decided."
+
+
+def thresholds_certainty(finding: Thresholds) -> Iterator[str]:
+    """Return estimate and interval of what decides, as texts that say ever less."""
+    conditions = {each.name: each for each in finding.conditions}
+    worst = next((cell for cell in finding.cells if cell.word == finding.word), None)
+    if worst is None:
+        return
+    reasons = [
+        _why(state, conditions[state.name])
+        for state in worst.states
+        if state.name in conditions and state.word == finding.word
+    ]
+    name = setting_name(worst.levels) if len(finding.cells) > 1 else ""
+    for count in range(len(reasons), 0, -1):
+        text = capitalised(" and ".join(reasons[:count]))
+        yield f"{text}{f', at {name}' if name else ''}."
+        yield f"{text}."
+    yield "The table has the interval of each condition."
+
+
+def _reached(state: ThresholdState, condition: ConditionTerms) -> str:
+    return f"{subject(condition)} {'are' if not condition.metric else 'is'} {_estimate(state, condition)}"
+
+
+def _bound_of(condition: ConditionTerms) -> str:
+    return limit_of(condition).removeprefix("at most ").removeprefix("at least ")
 
 
 def limit_text(condition: ConditionTerms) -> str:

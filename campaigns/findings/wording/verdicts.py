@@ -72,6 +72,8 @@ NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
 """How words of verdicts begin that a side has; others are what it is: faster, larger."""
 MOST_PERCENT = 100
 """A cost from here on is said as a factor."""
+LEAST_PERCENT = 0.1
+"""A smaller change has two significant digits, so that it is not written as none."""
 LEAST_MARGIN = 1e-6
 """Points; a smaller margin of a share stands for none."""
 NOTHING = 1e-12
@@ -246,6 +248,30 @@ def comparative(terms: Terms, word: Word, *, many: bool = False) -> str:
     return f"{'are' if many else 'is'} {label}"
 
 
+def differs_by(terms: Terms, word: Word, change: float | None) -> str:
+    """Write how one side is, up to the name of the other: “is 19.5 % faster than”, “takes 2.7 times as long as”.
+
+    word: better or worse.
+    """
+    label, is_what = label_of(terms, word).word, comparative(terms, word)
+    if change is None:
+        return f"{is_what} than"
+    if is_share(terms.unit):
+        return f"is {points(abs(change)).lstrip('+')} {'higher' if change > 0 else 'lower'} than"
+    if not in_times(change):
+        verb = "has" if label.startswith(NOUNS) else "is"
+        size = abs(change)
+        text = numbers.without_sign(size) if size >= LEAST_PERCENT else f"{number(size, 2)} %"
+        return f"{verb} {text} {label} than"
+    ratio = ratio_of(change)
+    text = times(ratio if ratio >= 1 else _inverse(ratio))
+    before, after = _factor_words(terms, more=ratio >= 1)
+    if before:
+        return f"{is_what} by a factor of {text} than"
+    verb = "takes" if after.endswith("as long") else is_what.split()[0]
+    return f"{verb} {text}{after} {'of' if ' the ' in after else 'as'}"
+
+
 def cost_text(terms: Terms, cost_pct: float) -> str:
     """Return how much worse a setting is than the best: “is 18 % slower”, “takes 2.7 times as long”."""
     worse = label_of(terms, Word.WORSE).word
@@ -270,11 +296,13 @@ def _verb_of_factor(terms: Terms, worse: str) -> str:
     return "has" if worse.startswith(NOUNS) else "is"
 
 
-def row_advice(levels: LevelsFinding, row: LevelRow) -> str:
-    """Return the advice for a comparison of levels."""
+def row_advice(levels: LevelsFinding, row: LevelRow, *, meanwhile: bool = True) -> str:
+    """Return the advice for a comparison of levels. meanwhile: and on what it rests, of levels measured one after the other."""
     noun, where = ("block", "") if row.comparison.model in IN_BLOCKS else ("run", " of each level")
     if row.confirmation.between:
         noun, where = "session", ""
+    if not meanwhile:
+        return advice_of(levels, row.comparison.verdict, noun, where)
     return _in_order(levels, row.comparison.verdict, noun, where)
 
 
@@ -284,15 +312,21 @@ def stratum_advice(pairs: Pairs, stratum: Stratum) -> str:
     return advice_of(pairs, stratum.comparison.verdict, noun)
 
 
-def primary_advice(finding: LevelsFinding | Pairs, primary: Primary) -> str:
-    """Return the advice for the primary contrast."""
+def primary_advice(
+    finding: LevelsFinding | Pairs, primary: Primary, *, meanwhile: bool = True
+) -> str:
+    """Return the advice for the primary contrast. meanwhile: as of `row_advice`."""
     verdict = primary.comparison.verdict
-    if primary.confirmation.between:
-        return _in_order(finding, verdict, "session")
-    if isinstance(finding, Pairs):
-        return advice_of(finding, verdict, "pair")
     in_blocks = primary.comparison.model in IN_BLOCKS
-    return _in_order(finding, verdict, *(("block", "") if in_blocks else ("run", " of each level")))
+    if primary.confirmation.between:
+        noun, where = "session", ""
+    elif isinstance(finding, Pairs):
+        noun, where = "pair", ""
+    else:
+        noun, where = ("block", "") if in_blocks else ("run", " of each level")
+    if isinstance(finding, Pairs) or not meanwhile:
+        return advice_of(finding, verdict, noun, where)
+    return _in_order(finding, verdict, noun, where)
 
 
 def _in_order(terms: Terms, verdict: Verdict, noun: str, where: str = "") -> str:
@@ -352,8 +386,8 @@ def _further(number: int, noun: str, where: str, purpose: str) -> str:
     if number <= MOST_PRACTICAL:
         return f"Run about {counted(number, noun)} more{where} {purpose}."
     return (
-        f"It would take about {counted(number, noun)} more{where} {purpose}: make runs vary less, or ask "
-        "for a larger change."
+        f"It would take about {counted(number, noun)} more{where} {purpose}: reduce the noise, or accept "
+        "a larger smallest effect."
     )
 
 

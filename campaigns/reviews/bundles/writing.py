@@ -112,13 +112,13 @@ def _entry(campaign: Campaign, redactor: Redactor) -> CampaignEntry:
     stored = Finding.objects.filter(campaign=campaign, name="answer").first()
     if stored is None or stored.versions.get("methods") != METHODS:
         raise NotReady(
-            f"“{campaign.name}” has not been analysed by this version yet; it is on its way. Look "
+            f"“{campaign.name}” has not been analysed by this version yet. The analysis is waiting or running: look "
             "whether the worker of the queue analysis runs, and try again."
         )
     document = document_of(campaign)
     if data_hash(**document) != stored.data_hash or campaign.analysis_requested_at is not None:
         raise NotReady(
-            f"The findings of “{campaign.name}” are older than its data; the analysis is on its way. "
+            f"The findings of “{campaign.name}” are older than its data. The analysis is waiting or running. "
             "Try again when the page says so."
         )
     redactor.reading = "the hashed data"

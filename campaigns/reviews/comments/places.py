@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.urls import reverse
 
+from campaigns.findings.pages.levels import address_of, address_of_part, level_of_part
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign, Conclusion, Run, Team, Thread
 
@@ -85,11 +86,13 @@ def page_of(thread: Thread | Place) -> str:
         return reverse("conclusion", args=[thread.conclusion.pk])
     if thread.campaign is None:
         raise ValueError(f"{thread} is on nothing.")
-    page = reverse("campaign", args=[thread.campaign.pk])
+    campaign = thread.campaign.pk
     if thread.on == On.RUN:
-        return reverse("run", args=[thread.campaign.pk, int(thread.key)])
+        return reverse("run", args=[campaign, int(thread.key)])
     if thread.on == On.CHART:
         name, mark, query = thread.key.partition("?")
         panel = f"h-{name}" if name == MAIN else f"panel-{name}"
-        return f"{page}{mark}{query}#{panel}"
-    return page
+        return f"{address_of(campaign, level_of_part(panel))}{mark}{query}#{panel}"
+    if thread.on == On.CELL:
+        return address_of_part(campaign, "h-cells")
+    return reverse("campaign", args=[campaign])

@@ -1,12 +1,10 @@
 """The panel that compares a campaign with its accepted baseline."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser, User
 
-from campaigns.findings.pages.compare_tables import Table, tables_of
 from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.compare import answer_of
 from campaigns.models import Campaign
@@ -21,7 +19,6 @@ class BaselinePanel:
     query: str
     refused: str = ""
     answer: AnswerText | None = None
-    tables: Sequence[Table] = ()
 
 
 def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePanel | None:
@@ -37,7 +34,7 @@ def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePa
     compared = compare_with(result, campaign)
     if isinstance(compared, str):
         return BaselinePanel(result, query, refused=compared)
-    return BaselinePanel(result, query, answer=answer_of(compared), tables=tables_of(compared))
+    return BaselinePanel(result, query, answer=answer_of(compared))
 
 
 def _fallen(baseline: Baseline) -> str:

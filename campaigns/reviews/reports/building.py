@@ -12,6 +12,7 @@ from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import Json, Levels
 from campaigns.kit.numbers import MISSING
 from campaigns.models import Campaign, Conclusion, Decision, Setting
+from campaigns.planning.configurations import expanded
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.pages_data import outline_of
 from campaigns.reviews.checklist import checklist
@@ -45,7 +46,7 @@ SIDES = (("was", "before"), ("is", "after"))
 WITHOUT = "No conclusion: the findings only, not signed"
 OWN = "the command by which perfdash sets it on the target"
 BY_HAND = "what perfdash asks a person to do on the target"
-NO_SNIPPET = "No tool's option is known for {}: set it as you do on your target."
+NO_SNIPPET = "Set {} as you do on your target."
 
 ORDER = ("fail", "warn", "pass")
 
@@ -187,6 +188,7 @@ def snippets_of(
 
     own: include how the target's own settings are set, which may name machines.
     """
+    levels = expanded(campaign, levels)
     driver = driver_if_known(campaign.kind)
     family = campaign.target.family if campaign.target else ""
     results = list(driver.snippets(family, levels, campaign.parameters)) if driver else []

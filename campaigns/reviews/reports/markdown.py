@@ -109,7 +109,8 @@ def _advice(advice: Advice) -> Iterator[str]:
 def _part(part: Part) -> Iterator[str]:
     yield f"## {line(part.question)}"
     yield f"**{line(part.answer)}**"
-    yield line(part.caveat)
+    yield line(part.certainty)
+    yield line(" ".join(part.caveats))
     heads = ("comparison", "change", "95 % interval", "verdict", "sessions")
     rows = [
         (c.name, c.change, c.interval, "; ".join(filter(None, (c.word, c.also))), c.standing)

@@ -59,9 +59,10 @@ def part_of(campaign: Campaign, evidence: Evidence | None = None, *, public: boo
     return Part(
         name=campaign.name,
         question=campaign.question,
-        contrast=contrast_label(contrast) if contrast else outline.contrast,
+        contrast=contrast_label(contrast, outline.factors) if contrast else outline.contrast,
         answer=answer.sentence,
-        caveat=answer.caveat,
+        certainty=answer.certainty,
+        caveats=[*filter(None, (answer.caveat, *answer.further))],
         facts=(
             *(
                 (fact.label, ", ".join(filter(None, (fact.value, fact.note))))
@@ -106,9 +107,12 @@ def _binding(findings: Findings) -> Iterator[tuple[str, str]]:
 def _public(findings: Findings) -> Findings:
     """Return findings without the facts of targets that are not public: that some differ is all that is said of them."""
     answer = findings.answer
-    if answer is None or answer.targets is None:
+    if answer is None:
         return findings
+    answer = structs.replace(answer, target="")
     told = answer.targets
+    if told is None:
+        return replace(findings, answer=answer)
     pairs = [structs.replace(pair, differs=_public_facts(pair.differs)) for pair in told.pairs]
     quiet = [structs.replace(each, why="") for each in told.quiet]  # it may name an address
     told = structs.replace(told, pairs=pairs, quiet=quiet)

@@ -56,7 +56,8 @@ class Part:
     question: str
     contrast: str
     answer: str
-    caveat: str
+    certainty: str
+    caveats: list[str]
     facts: Rows
     carried: Rows
     criterion: Rows

@@ -13,7 +13,7 @@ from campaigns.findings.answers import (
     published,
 )
 from campaigns.findings.store import findings_of
-from campaigns.models import Campaign, Finding, PublishedAnswer
+from campaigns.models import Finding, PublishedAnswer
 from campaigns.planning.analyses import request_outdated
 from campaigns.results.importing import demonstration
 
@@ -63,19 +63,39 @@ def test_findings_are_stored_though_their_answer_cannot_be_put_into_words(analys
     assert answer_of(findings_of(analysed, "")) == UNWRITTEN
 
 
-def test_lists_show_the_same_words_and_the_means_of_the_cells(analysed):
+def test_lists_show_the_verdict_its_word_alone_and_the_means_along_the_factor(analysed):
     answer, row = answers_of([analysed.pk])[analysed.pk], listed(published().get())
 
-    assert (row.sentence, tuple(row.badges)) == (answer.sentence, tuple(answer.badges))
+    assert row.word is not None
+    assert (row.sentence, row.word.word) == (answer.sentence, "best shown")
     brief = Finding.objects.get(campaign=analysed, name=f"brief:{analysed.primary_metric}").result
-    assert row.means == [cell["summary"]["gmean"] for cell in brief["cells"]]
+    means = {
+        cell["levels"]["concurrency"]: cell["summary"]["gmean"] for cell in reversed(brief["cells"])
+    }
+    assert row.means == [means[level] for level in (3, 5, 7, 10, 15, 20)]
 
 
-def test_no_curve_joins_what_does_different_work(analysed):
-    Campaign.objects.filter(pk=analysed.pk).update(paired_factor="concurrency")
-    publish_answer(Campaign.objects.get(pk=analysed.pk))
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"levels": ["a", "b", "c", "d", "e", "f"]}, "no order"),
+        ({"second": True}, "two factors"),
+        ({"work": ["concurrency"]}, "different work"),
+        ({"most": 2}, "two points"),
+    ],
+)
+def test_no_curve_joins_what_has_no_order(analysed, changes, why):
+    row = Finding.objects.get(campaign=analysed, name="answer")
+    cells = row.result["cells"] = row.result["cells"][: changes.get("most")]
+    row.result["work"] = changes.get("work", [])
+    for cell, level in zip(cells, changes.get("levels", []), strict=False):
+        cell["levels"]["concurrency"] = level
+    for cell in cells:
+        cell["levels"] |= {"engine": "old"} if "second" in changes else {}
+    row.save()
+    publish_answer(analysed)
 
-    assert listed(published().get()).means == []
+    assert listed(published().get()).means == [], why
 
 
 @pytest.mark.parametrize("lost", [{"versions": {"methods": "1"}}, {"name": "another"}])

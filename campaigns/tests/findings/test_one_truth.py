@@ -19,6 +19,7 @@ from campaigns.findings.pages.tables import excluded_table
 from campaigns.findings.recommended import favoured_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
+from campaigns.findings.wording.answer_text import is_short
 from campaigns.findings.wording.verdicts import label_of
 from campaigns.models import Exclusion
 from campaigns.results.importing.document import read_submission
@@ -248,7 +249,9 @@ def sentences(one):
     """Every text, by where it stands."""
     answer = one.answer
     yield "sentence", answer.sentence
-    yield "caveat", answer.caveat
+    yield "certainty", answer.certainty
+    for caveat in (answer.caveat, *answer.further):
+        yield "caveat", caveat
     for fact in answer.facts:
         yield "fact", f"{fact.label}: {fact.value} ({fact.note})"
     for statement in answer.statements:
@@ -443,9 +446,9 @@ def check_language(one, doubts):
         for pattern in WRONG:
             if re.search(pattern, text):
                 doubts.append(f"{where} reads wrong ({pattern}): {text}")
-    first = one.answer.sentence.split(". ")[0]
-    if one.levels and len(first.split()) > 25:
-        doubts.append(f"{len(first.split())} words: {first}")
+    for line in (one.answer.sentence, one.answer.certainty):
+        if not is_short(line) or line.endswith("…"):
+            doubts.append(f"{len(line.split())} words, {len(line)} letters: {line}")
     answer = one.rows["answer"]
     truth = one.truth
     if truth and answer["order"] == "blocked":
@@ -463,7 +466,7 @@ def check_failing(one, doubts):
         if truth.fails(key):
             values = [f"{name} {value}" for name, value in truth.cells[key]["levels"].items()]
             text = one.answer.sentence.lower()
-            if not re.search(r"fails? too often|at least|timed out|too much failed", text):
+            if not re.search(r"fails? too often|timed out|too much failed|too many failures", text):
                 doubts.append(f"who fails is not named ({values}): {one.answer.sentence}")
 
 

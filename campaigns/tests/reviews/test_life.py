@@ -389,6 +389,14 @@ def test_a_view_is_an_address_of_perfdash(author, campaign, view):
         create(author, content(campaign, evidence=[Cited(campaign.pk, view=view)]))
 
 
+def test_a_view_may_be_a_level_of_a_result(author, campaign):
+    view = "/campaigns/1/evidence/?open=drift#panel-drift"
+
+    made = create(author, content(campaign, evidence=[Cited(campaign.pk, view=view)]))
+
+    assert made.evidence.get().view == view
+
+
 def test_a_contrast_names_levels_of_the_campaign(author, campaign):
     good = {"factor": "concurrency", "candidate": 20, "baseline": 5, "at": {}}
     create(author, content(campaign, evidence=[Cited(campaign.pk, contrast=good)]))

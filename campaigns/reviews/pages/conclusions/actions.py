@@ -77,7 +77,7 @@ def conclusion_edit(request: HttpRequest, pk: int) -> HttpResponse:
 def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
     """Choose the reviewers of a conclusion, and send it to review."""
     conclusion = Conclusion.objects.select_related("team").get(pk=pk)
-    people = possible_reviewers(conclusion)
+    people = [each for each in possible_reviewers(conclusion) if each != request.user]
     requested = set(conclusion.reviewers.values_list("user", flat=True))
     error = ""
     if request.method == "POST":
@@ -92,9 +92,11 @@ def conclusion_send(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "It is in review; the reviewers are notified.")
             return redirect("conclusion", pk)
+    if request.method == "GET" and len(people) <= conclusion.team.approvals_needed:
+        requested |= {person.pk for person in people}  # nobody else can be asked
     context = {
         "conclusion": conclusion,
-        "people": [(person, person.pk in requested) for person in people if person != request.user],
+        "people": [(person, person.pk in requested) for person in people],
         "missing": _missing(conclusion),
         "needed": conclusion.team.approvals_needed,
         "error": error,

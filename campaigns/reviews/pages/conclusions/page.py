@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from campaigns.findings.answers import answers_of
 from campaigns.findings.store import findings_of
-from campaigns.findings.wording.checklist import CAUSES
+from campaigns.findings.wording.checklist import CAUSES, title_of
 from campaigns.kit.activity import Action
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.mappings import Json, TemplateContext
@@ -234,8 +234,13 @@ def _versions(versions: Json) -> str:
 def _event(row: AuditEvent) -> Event:
     text = Action(row.action).label if row.action in Action.values else row.action
     named = ("word", "reviewer", "check", "text", "reason", "by")
-    notes = [str(row.details[name]).replace("_", " ") for name in named if row.details.get(name)]
+    notes = [_note(name, str(row.details[name])) for name in named if row.details.get(name)]
     return Event(row, text, ": ".join(notes))
+
+
+def _note(name: str, value: str) -> str:
+    """Write one detail of an event; a check by its title, without the number of its campaign."""
+    return title_of(value.rpartition("-")[0]) if name == "check" else value.replace("_", " ")
 
 
 def _moved(change: Json) -> dict[str, str]:

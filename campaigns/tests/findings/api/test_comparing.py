@@ -41,7 +41,8 @@ def test_two_campaigns_are_compared_cell_by_cell_and_as_one_number(api, measured
     status, body = api.get("compare", **of(before, after))
 
     assert status == 200
-    assert body["sentence"].startswith("“after” vs. “before”: −20.0 %")
+    assert body["sentence"] == "“after” is 20.0 % faster than “before” in both cells."
+    assert body["certainty"].startswith("−20.0 % (95 % ")
     assert [each["name"] for each in body["campaigns"]] == ["before", "after"]
     assert (body["metric"], body["unit"]) == ("duration", "s")
     overall = body["candidates"][0]["overall"]

@@ -1,6 +1,7 @@
 import dataclasses
 
 import pytest
+from msgspec import structs
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts import capacity
@@ -65,6 +66,18 @@ def test_the_load_is_logarithmic_from_a_ratio_of_eight_on(checked):
 
     near = dataclasses.replace(line(), points=line().points[:3], shares=[], runs=[])
     assert "type" not in checked(draw(chart(near)))["layout"]["xaxis"]
+
+
+def test_without_a_known_share_the_values_take_the_whole_height(checked):
+    alone = dataclasses.replace(line(), shares=[])
+
+    figure = checked(draw(chart(alone)))
+
+    assert "yaxis2" not in figure["layout"]
+    assert figure["layout"]["yaxis"]["domain"] == [0, 1]
+    assert figure["layout"]["xaxis"]["anchor"] == "y"
+    assert all(trace.get("yaxis") != "y2" for trace in figure["data"])
+    assert all(shape["yref"] != "y2" for shape in figure["layout"]["shapes"])
 
 
 def test_lines_on_logs_stand_on_logs_at_first_and_can_be_linear(checked):
@@ -208,6 +221,17 @@ def test_nothing_is_judged_while_the_campaign_goes_on():
 
 def test_without_a_load_there_is_no_panel():
     assert panel(shown()) is None
+
+
+def test_where_no_load_has_a_value_there_is_no_empty_chart():
+    states = [LoadState(load, Held.UNDECIDED, 3) for load in (5, 40)]
+    unknown = Capacity(
+        CapacityWord.NOT_ENOUGH_DATA, None, None, None, 3, 5, 40, 1.5,
+        [ConditionCapacity("p95", None, None, None, states)],
+    )  # fmt: skip
+    settings = [stored.CapacityOfSetting(levels={}, cells=[], capacity=unknown)]
+
+    assert panel(shown(capacity=structs.replace(finding(), settings=settings))) is None
 
 
 def test_of_many_runs_some_are_drawn_and_the_note_counts_them(traces):

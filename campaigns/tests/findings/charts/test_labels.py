@@ -1,6 +1,8 @@
 """Long labels."""
 
-from campaigns.kit.charts.labels import short_labels
+import pytest
+
+from campaigns.kit.charts.labels import called, inside, short_labels, words_of
 
 
 def test_short_labels_stay_as_they_are():
@@ -21,3 +23,21 @@ def test_one_long_label_is_clipped_in_the_middle():
 
     assert len(short) < 60
     assert short.endswith("end")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "label"),
+    [
+        ("puma_workers", "puma workers", "Puma workers"),
+        ("cpus", "CPUs", "CPUs"),
+        ("memory_gib", "memory in GiB", "Memory in GiB"),
+        ("timeout_seconds", "timeout in seconds", "Timeout in seconds"),
+        ("seconds", "seconds", "Seconds"),
+        ("warm_up_seconds", "warm-up in seconds", "Warm-up in seconds"),
+        ("http_version", "HTTP version", "HTTP version"),
+        ("Kernel of the VM", "Kernel of the VM", "Kernel of the VM"),
+    ],
+)
+def test_a_name_of_code_is_one_in_words(name, words, label):
+    assert (words_of(name), called(name)) == (words, label)
+    assert inside(called(name)) == words or name[:1].isupper()

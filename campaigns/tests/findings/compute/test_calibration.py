@@ -89,7 +89,7 @@ def test_a_difference_between_the_labels_is_a_false_alarm(calibrating, b_is):
     (stratum,) = found["pairs"]["strata"]
     assert stratum["comparison"]["verdict"]["word"] in ("better", "worse")
     assert found["calibration"]["alarms"] == 1
-    assert "a false alarm, as in 5 % of such campaigns" in found["answer"]["sentence"]
+    assert "a false alarm, as in 5 % of such campaigns" in found["answer"]["caveat"]
     words = [badge["word"] for badge in found["answer"]["badges"]]
     assert words == ["A/A: identical runs", "false alarm: 1 of 1 comparison"]
     (check,) = [each for each in found["checks"]["checks"] if each["name"] == "aa_noise"]

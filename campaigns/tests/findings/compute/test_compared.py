@@ -25,6 +25,7 @@ from campaigns.models import (
 )
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.conftest import store
+from campaigns.tests.findings.spoken import caveats_of, details_of
 from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
@@ -304,7 +305,8 @@ def test_chosen_cells_are_told_of_the_environment_of_their_campaigns(measured):
     assert (found.causes_of(0), cause.label, cause.values) == ([], "Pulp", ("3.122", "3.123"))
     answer = answer_of(found)
     assert "environment differs" in [badge.word for badge in answer.badges]
-    assert answer.sentence.count(";") == 1
+    assert answer.sentence == "2 cells against the first: faster in 2."
+    assert details_of(answer).count(";") == 1
 
 
 def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
@@ -312,7 +314,7 @@ def test_an_environment_that_changed_while_it_was_measured_is_told(measured):
     see(one, "3.122", "3.123")
     see(two, "3.123")
 
-    caveat = answer_of(compared(one, two)).caveat
+    caveat = caveats_of(answer_of(compared(one, two)))
 
     assert f"The environment of “{one.name} (#{one.pk})” changed while it was measured." in caveat
 

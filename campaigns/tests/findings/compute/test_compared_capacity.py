@@ -14,6 +14,7 @@ from campaigns.findings.wording.compare import answer_of
 from campaigns.models import Campaign, Factor, Proof, Target
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.loads import LIMIT, LOADS, launch, queue, store
+from campaigns.tests.findings.spoken import all_said, caveats_of, details_of
 from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +62,7 @@ def test_a_version_that_carries_more_is_told_with_both_numbers(measured):
         "“v2” carries concurrency 425 to 479, “v1” 284 to 310: 1.50 times as much (1.47 to 1.53)"
     )
     assert ", one session each." in text
-    assert "not paired" in answer_of(found).caveat
+    assert "not paired" in caveats_of(answer_of(found))
     (table,) = carried_tables(found)
     assert table.lines[0].display.word == "carries more"
     rows = [dict(zip(HEAD, line, strict=True)) for line in rows_of_campaigns(found)][1:]
@@ -79,7 +80,7 @@ def test_other_loads_may_have_found_it(measured):
     )
 
     assert [row.ratio.word for row in found.capacities] == [Word.EQUIVALENT]
-    assert "single loads are not compared" in sentence(found)
+    assert "single loads are not compared" in details_of(answer_of(found))
     assert found.candidates[0].refused
 
 
@@ -160,8 +161,8 @@ def test_a_cancelled_campaign_says_why_there_is_no_ratio(measured, runs):
 
     assert not any(row.ratio.ratio for row in found.capacities)
     for row in found.capacities:
-        assert "“v2” has not enough data" in sentence(found)
-        assert "“v2” was cancelled" in answer_of(found).caveat
+        assert "“v2” has not enough data" in details_of(answer_of(found))
+        assert "“v2” was cancelled" in caveats_of(answer_of(found))
         assert row.ratio.word == Word.NOT_ENOUGH_DATA
 
 
@@ -175,7 +176,7 @@ def test_findings_without_what_a_ratio_needs_say_so(measured):
 
     found = compare_campaigns([sides[0], replace(sides[1], carried=old)])
 
-    assert "did not store what a ratio needs" in sentence(found)
+    assert "did not store what a ratio needs" in details_of(answer_of(found))
 
 
 def test_campaigns_without_load_have_no_word_of_it(measured):
@@ -212,7 +213,7 @@ def test_among_several_candidates_both_sides_are_named(measured):
         measured(200.0, [120, 150, 190, 240, 300], name="v3"),
     )
 
-    text = sentence(found)
+    text = all_said(answer_of(found))
     assert "“v2” carries 1.50 times as much as “v1” (1.47 to 1.53)" in text
     assert "“v1” carries 1." in text
     assert carried_tables(found)[0].lines[0].interval == "1.47 to 1.53"

@@ -9,6 +9,7 @@ from campaigns.models import Run
 from campaigns.results.importing import demonstration
 from campaigns.stats.logs import pct_of
 from campaigns.tests.findings.compute.conftest import findings, store
+from campaigns.tests.findings.spoken import caveats_of
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +94,7 @@ def test_drift_of_levels_one_after_the_other_is_no_difference_of_levels(interlea
     assert all(row["ci_pct"][0] > 0 for row in rows)  # what the intervals alone would say
     assert found["levels"]["groups"][0]["best"] is None
     assert "is the fastest" not in found["answer"]["sentence"]
-    assert "cannot be distinguished from this drift" in found["answer"]["caveat"]
+    assert "cannot be distinguished from this drift" in caveats_of(found["answer"])
     (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
     assert check["outcome"] == "warn"
 
@@ -108,7 +109,7 @@ def test_without_drift_the_answer_says_what_that_order_leaves_open(interleaved):
         r"All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
         r"cover that\. Drift: none shown within levels \(at most ±\d\S* % in 5 min would have been missed\); between "
         r"levels it cannot be determined in this order\.",
-        found["answer"]["caveat"],
+        caveats_of(found["answer"]),
     )
 
 
@@ -120,7 +121,7 @@ def test_the_drift_of_runs_without_times_is_that_of_a_run(interleaved):
     found = findings(campaign)
 
     assert found["levels"]["drift"]["hours"] is None
-    assert "Runs of one level drift (+2 % a run)" in found["answer"]["caveat"]
+    assert "Runs of one level drift (+2 % a run)" in caveats_of(found["answer"])
     (check,) = (each for each in found["checks"]["checks"] if each["name"] == "drift_within")
     assert "hours" not in check["figures"]
 
@@ -135,7 +136,7 @@ def test_the_drift_of_runs_of_a_second_is_said_over_the_time_they_took(interleav
     found = findings(campaign)
 
     assert found["levels"]["drift"]["slope_pct"] > 1e30
-    assert "Runs of one level drift (+10.4 % in 5 s)" in found["answer"]["caveat"]
+    assert "Runs of one level drift (+10.4 % in 5 s)" in caveats_of(found["answer"])
 
 
 WORDS = re.compile(r"fast|slow|equivalent|no difference shown")

@@ -109,7 +109,7 @@ def test_values_of_whole_seconds_are_not_called_equivalent_whatever_is_declared(
 
     assert word_of(campaign) == ("not_enough_data", "resolution")
     answer = answers_of([campaign.pk])[campaign.pk].sentence
-    assert answer.startswith("No setting is shown to be the fastest.")
+    assert answer == "No difference is shown between engine new and old: not enough data."
     assert said(campaign)["What the numbers are"][0] == "fail"
 
 

@@ -12,6 +12,7 @@ from campaigns.models import Campaign, Run
 from campaigns.planning import lifecycle
 from campaigns.results.storing import Value
 from campaigns.tests.findings.compute.conftest import START, findings, store
+from campaigns.tests.findings.spoken import details_of
 from campaigns.tests.people import somebody
 from campaigns.tests.stored import import_run
 
@@ -64,14 +65,17 @@ def test_the_geometric_mean_comes_first_and_other_readings_of_it_follow(publishe
         "geometric mean": "−19.5 %",
         "average of the % changes": "−19.5 %",
         "of the sum of all": "−18.2 %",
-        "average of the inverse": "+24.4 %",
     }
+    assert "As a rate, the average of the inverse: +24.4 %." in details_of(found["answer"])
     first, second = (fact["note"] for fact in found["answer"]["facts"][:2])
     assert first == "−23.4 … −15.5 %, rows as a sample"
     assert second.endswith(", as published elsewhere")
-    assert found["answer"]["sentence"] == (
-        "asyncio vs. futures: −19.5 % (−23.4 … −15.5 %), geometric mean over 5; "
-        "faster on all 5 (−24.0 % to −16.0 %)."
+    assert (
+        found["answer"]["sentence"] == "asyncio is 19.5 % faster than futures on all 5 manifests."
+    )
+    assert (
+        found["answer"]["certainty"]
+        == "15.5 to 23.4 % (95 %), geometric mean of 50 pairs of 5 manifests, one session."
     )
     assert "not the same everywhere (I² 96 %)" in found["answer"]["caveat"]
 
@@ -88,11 +92,7 @@ def test_the_answer_says_which_is_faster_by_how_much(paired):
 
     answer = findings(campaign)["answer"]
 
-    assert (
-        answer["sentence"]
-        == "asyncio vs. futures: −20.0 % (−20.0 … −20.0 %), geometric mean over 2; "
-        "faster on all 2 (−20.0 %)."
-    )
+    assert answer["sentence"] == "asyncio is 20.0 % faster than futures on both manifests."
     assert answer["tone"] == "better"
     assert "one session" in answer["caveat"]
 
@@ -262,9 +262,8 @@ def test_one_run_a_cell_crowns_no_winner(interleaved):
 
     answer = findings(campaign)["answer"]
 
-    assert answer["sentence"] == (
-        "No setting is ranked: 2 of 2 settings have fewer than 3 runs. Duration is 2 s to 4 s."
-    )
+    assert answer["sentence"] == "No setting is ranked: 2 of 2 settings have fewer than 3 runs."
+    assert answer["certainty"] == "Duration is 2 s to 4 s, 2 runs."
     assert "est setting" not in str(answer)
 
 
@@ -285,9 +284,7 @@ def test_cells_that_did_other_work_are_not_ranked_together(interleaved):
         answer["sentence"]
         == "Concurrency 4 is the fastest in both combinations of the other factors."
     )
-    assert "Manifest /small: concurrency 4 is the fastest; 2 takes 2 times as long." in [
-        said["text"] for said in answer["statements"]
-    ]
+    assert "Manifest /small: 4 vs. 2: faster, −50.0 % (" in details_of(answer)
 
 
 def test_where_the_best_differs_between_groups_each_is_named(interleaved):
@@ -319,11 +316,12 @@ def test_a_group_that_cannot_be_judged_is_told_beside_the_others(interleaved):
 
     answer = findings(campaign)["answer"]
 
-    assert answer["sentence"].startswith(
+    assert answer["sentence"] == (
         "The fastest concurrency: 4 (manifest /small); 4 (manifest /large); "
-        "1 combination cannot be judged. "
-        "Manifest /gone, concurrency 2: fails too often (3 of 3 runs failed)"
+        "1 combination cannot be judged."
     )
+    told = "Manifest /gone, concurrency 2: fails too often (3 of 3 runs failed)"
+    assert told in details_of(answer)
     assert [badge["word"] for badge in answer["badges"]] == [
         "faster: 2 of 3 steps",
         "too many failures: 1 of 3 steps",

@@ -8,6 +8,7 @@ import pytest
 from campaigns.models import Run
 from campaigns.planning import lifecycle
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
+from campaigns.tests.findings.spoken import caveats_of
 from campaigns.tests.people import somebody
 
 pytestmark = pytest.mark.django_db
@@ -180,7 +181,8 @@ def test_the_page_of_the_published_campaign_says_it_by_itself(published):
         "Concurrency 20 is the fastest, if nothing else changed meanwhile; 15 is 17.6 % slower, "
         "3 takes 2.7 times as long."
     )
-    assert answer["caveat"].startswith(
+    assert answer["certainty"] == "Each step is shown but 10 → 15; 18 runs, level after level."
+    assert caveats_of(answer).startswith(
         "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
         "cover that. Drift: none shown within levels (at most "
     )
@@ -189,5 +191,8 @@ def test_the_page_of_the_published_campaign_says_it_by_itself(published):
     assert any(text.startswith("15 vs. 10: not enough data") for text in said)
     assert any(text.startswith("10 vs. 7: faster, −12.9 %") for text in said)
     assert any("The fastest may lie above 20, the highest level tested" in text for text in said)
-    (five,) = [fact for fact in answer["facts"] if fact["label"] == "concurrency 7"]
-    assert five["value"] == "+45.5 %"
+    assert [(fact["label"], fact["value"]) for fact in answer["facts"]] == [
+        ("concurrency 20", "10:39 min"),
+        ("concurrency 15", "+17.6 %"),
+        ("concurrency 10", "+26.7 %"),
+    ]

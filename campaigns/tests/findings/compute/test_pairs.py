@@ -119,7 +119,7 @@ def test_two_days_are_two_sessions(six_pairs):
     found = findings(six_pairs)
 
     assert found["pairs"]["sessions"] == 2
-    assert "2 sessions" in found["answer"]["caveat"]
+    assert "2 sessions" in found["answer"]["certainty"]
 
 
 def in_two_sessions(campaign):

@@ -14,6 +14,7 @@ from campaigns.models import Campaign, Proof
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.compute.conftest import findings, store
+from campaigns.tests.findings.spoken import caveats_of, details_of
 from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
@@ -67,10 +68,8 @@ def test_two_addresses_of_the_same_content_are_compared_and_both_are_named(of_fe
     levels = read(found["levels"], LevelsFinding)
     (row,) = levels.groups[0].comparisons
     assert row.comparison.verdict.word == Word.EQUIVALENT
-    assert (
-        "Same content (100 files, 5 MB), from 2 addresses (manifest)."
-        in found["answer"]["sentence"]
-    )
+    told = "Same content (100 files, 5 MB), from 2 addresses (manifest)."
+    assert told in details_of(found["answer"])
 
 
 def test_equal_numbers_without_a_digest_are_compared_and_not_called_the_same(of_feeds):
@@ -80,7 +79,7 @@ def test_equal_numbers_without_a_digest_are_compared_and_not_called_the_same(of_
     found = findings(campaign)
 
     assert read(found["levels"], LevelsFinding).groups[0].comparisons
-    sentence = found["answer"]["sentence"]
+    sentence = details_of(found["answer"])
     assert "Same number and size (100 files, 5 MB) at 2 addresses" in sentence
     assert "that it is the same content is not proved" in sentence
 
@@ -92,7 +91,7 @@ def test_other_content_is_refused_with_both_amounts(of_feeds):
     found = findings(campaign)
 
     assert "levels" not in found
-    assert "other content: 100 / 101 files" in found["answer"]["sentence"]
+    assert "other content: 100 / 101 files" in caveats_of(found["answer"])
     content = (
         Campaign.objects.get(pk=campaign.pk).findings.get(name="answer").result["other_content"]
     )
@@ -106,7 +105,7 @@ def test_equal_numbers_with_other_digests_are_refused(of_feeds):
     found = findings(campaign)
 
     assert "levels" not in found
-    assert "100 files each, whose digests differ" in found["answer"]["sentence"]
+    assert "100 files each, whose digests differ" in caveats_of(found["answer"])
 
 
 @pytest.mark.parametrize("proved", [{}, {HERE: SAME}])

@@ -13,6 +13,7 @@ from campaigns.findings.wording.sessions import notes_of_changes, session_notes
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run
 from campaigns.results.environment import changes_of, environment_of, stretches_of
 from campaigns.tests.findings.compute.conftest import findings, noisy, store
+from campaigns.tests.findings.spoken import caveats_of, details_of
 from campaigns.tests.people import everywhere
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +81,7 @@ def test_an_upgrade_begins_a_session_and_is_told(nine):
     assert begun(found) == [(2, 7)]
     assert found["levels"]["sessions"] == 2
     assert notes(found) == ["A new session begins at run 7: version (target) 3.1 → 3.2."]
-    assert "A new session begins at run 7" in found["answer"]["caveat"]
+    assert "A new session begins at run 7" in caveats_of(found["answer"])
     sessions = [(s["number"], s["first"], s["last"]) for s in found["drift:duration"]["sessions"]]
     assert sessions == [(1, 1, 6), (2, 7, 9)]
 
@@ -358,7 +359,8 @@ def test_the_primary_contrast_of_pairs_tells_whether_sessions_confirm_it(contrad
 def test_the_answer_names_between_how_many_sessions_it_is(contradicting):
     answer = findings(contradicting)["answer"]
 
-    assert "Between 3 sessions: −3.6 % (" in answer["sentence"]
+    assert "between 3 sessions" in answer["certainty"]
+    assert "Between 3 sessions: −3.6 % (" in details_of(answer)
     assert answer["caveat"] == (
         "3 sessions do not confirm a verdict; the sessions differ by more than their noise."
     )
@@ -370,8 +372,10 @@ def test_the_answer_names_what_each_of_two_sessions_says(six_pairs):
 
     answer = findings(six_pairs)["answer"]
 
-    assert "First session −" in answer["sentence"]
-    assert answer["caveat"] == "2 sessions confirm “faster”."
+    assert "2 sessions" in answer["certainty"]
+    assert "First session −" in details_of(answer)
+    assert "2 sessions confirm “faster”." in details_of(answer)
+    assert answer["caveat"] == ""
 
 
 def test_a_mean_over_strata_has_the_interval_between_sessions(paired):
@@ -392,7 +396,8 @@ def test_a_mean_over_strata_has_the_interval_between_sessions(paired):
     assert low < -10 < 0 < high
     assert found["pairs"]["overall"]["average_ci"] is None
     assert found["answer"]["facts"][0]["note"].endswith("between 3 sessions")
-    assert "All intervals are those between 3 sessions." in found["answer"]["sentence"]
+    assert "between 3 sessions" in found["answer"]["certainty"]
+    assert "All intervals are those between 3 sessions." in details_of(found["answer"])
 
 
 def test_two_sessions_that_contradict_each_other_crown_nobody(interleaved):

@@ -16,6 +16,7 @@ from campaigns.models import Campaign, Run
 from campaigns.results.importing.document import read_submission
 from campaigns.results.importing.files import About, import_file
 from campaigns.results.importing.receiving import create
+from campaigns.tests.findings.spoken import caveats_of, details_of
 from campaigns.tests.results.readers.files import DATA
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +58,8 @@ def test_runs_that_timed_out_are_in_the_sentence_and_make_no_mean():
     found = found_in(received(({"w": 5}, about(50.0, seed=2)), ({"w": 10}, values)))
 
     answer = found["answer"]
-    assert "W 10: at least 39.2 s (3 of 8 runs timed out at 60 s)." in answer["sentence"]
+    assert "w 10 timed out" in answer["sentence"]
+    assert "W 10: at least 39.2 s (3 of 8 runs timed out at 60 s)." in details_of(answer)
     assert "fastest" not in answer["sentence"]
     assert "30.2 s" not in str(answer)
     assert answer["caveat"].startswith("3 of 16 runs timed out")
@@ -73,8 +75,9 @@ def test_a_setting_that_may_be_faster_than_the_best_ranked_one_is_told():
     found = found_in(received(({"w": 2}, slow), ({"w": 5}, about(45.0)), ({"w": 10}, odd)))
 
     sentence = found["answer"]["sentence"]
-    assert sentence.startswith("Of those that pass, w 5 is the fastest; 2 is 10.7 % slower.")
-    assert "W 10: at least 12.7 s (3 of 8 runs timed out at 60 s)." in sentence
+    assert sentence == "Of those that pass, w 5 is the fastest; 2 is 10.7 % slower, 10 timed out."
+    told = "W 10: at least 12.7 s (3 of 8 runs timed out at 60 s)."
+    assert told in details_of(found["answer"])
 
 
 def test_one_timeout_of_eight_leaves_no_contrast_of_the_survivors():
@@ -87,7 +90,8 @@ def test_one_timeout_of_eight_leaves_no_contrast_of_the_survivors():
     assert (verdict["word"], verdict["reason"]) == ("too_many_failures", "timed_out")
     assert [verdict[name] for name in NUMBERS] == [None] * len(NUMBERS)
     assert "faster" not in str(found["answer"])
-    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in found["answer"]["sentence"]
+    assert "w new timed out" in found["answer"]["sentence"]
+    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in details_of(found["answer"])
 
 
 def test_a_pair_that_timed_out_leaves_no_change_of_the_other_pairs():
@@ -108,7 +112,8 @@ def test_a_pair_that_timed_out_leaves_no_change_of_the_other_pairs():
     assert (verdict["word"], verdict["reason"]) == ("too_many_failures", "timed_out")
     assert stratum["comparison"]["pct_change_of_means"] is None
     assert "faster" not in found["answer"]["sentence"]
-    assert "W new: at least 22.9 s (1 of 8 runs timed out at 60 s)." in found["answer"]["sentence"]
+    told = "W new: at least 22.9 s (1 of 8 runs timed out at 60 s)."
+    assert told in details_of(found["answer"])
 
 
 def test_campaigns_are_not_compared_by_the_runs_that_did_not_time_out():
@@ -119,7 +124,7 @@ def test_campaigns_are_not_compared_by_the_runs_that_did_not_time_out():
     answer = answer_of(compare_campaigns(sides))
 
     assert "too many failures" in answer.sentence
-    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in answer.sentence
+    assert "at least 22.9 s (1 of 8 runs timed out at 60 s)" in details_of(answer)
     assert "faster" not in str(answer)
     assert not answer.facts
 
@@ -128,8 +133,8 @@ def test_where_every_run_timed_out_the_limit_is_the_answer():
     found = found_in(received(({"w": 5}, [ABOVE_60] * 3), ({"w": 10}, [ABOVE_60] * 3)))
 
     sentence = found["answer"]["sentence"]
-    assert sentence.startswith("No run came through: 6 timed out. ")
-    assert "W 5: at least 60 s (3 of 3 runs timed out at 60 s)" in sentence
+    assert sentence == "No run came through: 6 timed out."
+    assert "W 5: at least 60 s (3 of 3 runs timed out at 60 s)" in details_of(found["answer"])
 
 
 def test_a_lower_limit_is_no_value_even_of_a_run_that_is_not_called_failed():
@@ -314,12 +319,13 @@ def test_times_of_0_are_counted_and_the_remedy_is_named(imported):
     answer = imported("hyperfine-zeros.json")
 
     assert answer["sentence"].startswith(
-        "No setting is ranked: 30 of 180 runs have a duration of zero or below, in 3 of 3 settings."
+        "No setting is ranked: 30 of 180 runs have a duration of zero or below."
     )
+    assert answer["certainty"].startswith("In 3 of 3 settings.")
     assert [fact["note"] for fact in answer["facts"]] == ["median of 60 runs"] * 3
-    assert "In 3 of 3 cells a value is zero, negative or no number (runs " in answer["caveat"]
-    assert "and 25 more)" in answer["caveat"]
-    assert "measure again with --shell=none (-N)" in answer["caveat"]
+    assert "In 3 of 3 cells a value is zero, negative or no number (runs " in caveats_of(answer)
+    assert "and 25 more)" in caveats_of(answer)
+    assert "measure again with --shell=none (-N)" in caveats_of(answer)
 
 
 def test_settings_without_times_of_0_are_still_told(imported):
@@ -328,7 +334,7 @@ def test_settings_without_times_of_0_are_still_told(imported):
     assert answer["sentence"].startswith("Duration is 22.4 ms")
     assert "at seconds 0.02" in answer["sentence"]
     assert "fastest" not in answer["sentence"]
-    assert "--shell=none (-N)" in answer["caveat"]
+    assert "--shell=none (-N)" in caveats_of(answer)
 
 
 def test_a_benchmark_of_one_run_each_has_its_values_and_no_rank(imported):

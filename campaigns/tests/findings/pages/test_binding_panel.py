@@ -18,7 +18,7 @@ def campaign(target, person):
 
 
 def text(browser, campaign):
-    return browser.get(reverse("campaign", args=[campaign.pk])).content.decode()
+    return browser.get(reverse("campaign-print", args=[campaign.pk])).content.decode()
 
 
 def test_the_strip_stands_under_the_curve(browser, campaign):

@@ -73,19 +73,20 @@ def loaded(target, person):
     return campaign
 
 
-def test_the_chart_of_load_is_open_and_above_the_levels(browser, loaded):
-    response = browser.get(reverse("campaign", args=[loaded.pk]))
+def test_a_capacity_is_one_chart_which_stands_beside_the_answer(browser, loaded):
+    response = browser.get(reverse("campaign-print", args=[loaded.pk]))
     text = Page(response).text
 
     assert "Duration by workers, and what is carried" in text
     assert "engine new: at least 4 workers, fewer than 16" in text
     page = response.content.decode()
-    assert page.index('id="panel-capacity"') < page.index('id="curve"')
+    assert page.count('id="panel-capacity"') == 1
+    assert 'id="curve"' not in page
     assert "capacity" not in [panel.id for panel in response.context["panels"]]
 
 
 def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
-    context = browser.get(reverse("campaign", args=[loaded.pk])).context
+    context = browser.get(reverse("campaign-chart", args=[loaded.pk, "curve"])).context
 
     assert context["plot"].title == "Duration by workers and engine"
     assert "Best at" not in context["plot"].label
@@ -97,14 +98,14 @@ def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
 
 def test_how_to_read_tells_of_the_band_only_where_one_is_drawn(browser, loaded):
     band = "A shaded band is what is carried by the setting of its colour"
-    address = reverse("campaign", args=[loaded.pk])
+    address = reverse("campaign-chart-page", args=[loaded.pk, "curve"])
 
     assert band in Page(browser.get(address)).text
     assert band not in Page(browser.get(address, {"x": "engine"})).text
 
 
 def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
-    panel = browser.get(reverse("campaign", args=[loaded.pk])).context["carried"]
+    panel = browser.get(reverse("campaign-print", args=[loaded.pk])).context["carried"]
     dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
     assert sum(len(each["x"]) for each in dots) == 18
 
@@ -117,14 +118,26 @@ def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
 
 @pytest.mark.parametrize("metric", ["duration", "rate"])
 def test_its_runs_have_the_metric_of_the_condition_whatever_is_shown(browser, loaded, metric):
-    address = reverse("campaign", args=[loaded.pk])
+    address = reverse("campaign-print", args=[loaded.pk])
 
-    panel = browser.get(address, {"metric": metric}).context["carried"]
+    context = browser.get(address, {"metric": metric}).context
+    charts = [context["carried"], *context["panels"]]
+    (panel,) = [each for each in charts if each and each.id == "capacity"]
 
     dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
     seconds = sorted(value for each in dots for value in each["y"])
     assert len(seconds) == 18
     assert 2 < seconds[0] < seconds[-1] < 34
+
+
+def test_other_values_than_those_of_the_condition_are_a_chart_of_the_evidence(browser, loaded):
+    answer = browser.get(reverse("campaign", args=[loaded.pk]), {"x": "engine"})
+    evidence = browser.get(reverse("campaign-evidence", args=[loaded.pk]), {"x": "engine"})
+
+    assert answer.context["carried"]
+    assert 'id="curve"' not in answer.content.decode()
+    assert 'id="curve"' in evidence.content.decode()
+    assert 'id="panel-capacity"' not in evidence.content.decode()
 
 
 def test_one_chart_is_served_by_itself(browser, loaded):
@@ -142,7 +155,7 @@ def test_a_campaign_of_nothing_but_load_shows_its_knee_and_no_best(browser, targ
     seconds = {1: 10.0, 2: 10.1, 4: 10.2, 8: 20.0, 16: 40.0}
     store(campaign, lambda run: seconds[run.cell.levels_by_factor["workers"]] + run.position / 100)
 
-    context = browser.get(reverse("campaign", args=[finish(campaign).pk])).context
+    context = browser.get(reverse("campaign-print", args=[finish(campaign).pk])).context
 
     plot = context["plot"]
     assert "The knee lies" in plot.label

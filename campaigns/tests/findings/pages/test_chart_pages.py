@@ -61,7 +61,7 @@ def chart_of(browser, campaign, chart, **query):
 @pytest.mark.parametrize("kind", ["levels", "pairs", "published"])
 def test_every_chart_of_a_result_is_a_page_that_stands_alone(request, browser, kind):
     campaign = request.getfixturevalue(kind)
-    found = links(browser, page_of(campaign))
+    found = links(browser, reverse("campaign-print", args=[campaign.pk]))
 
     assert len(found) >= 3
     for chart, address in found.items():
@@ -81,7 +81,8 @@ def test_a_page_tells_target_dates_and_where_it_is_from(browser, levels):
 
     assert f"Target {levels.target.name} " in page.text
     assert re.search(r"Measured \d{4}-\d\d-\d\d \d\d:\d\d:\d\d to \d{4}-", page.text)
-    address = rf"http://testserver/campaigns/{levels.pk}/\?metric=duration&open=drift#panel-drift"
+    place = rf"http://testserver/campaigns/{levels.pk}/evidence/"
+    address = rf"{place}\?metric=duration&open=drift#panel-drift"
     assert re.search(rf"Saved \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC from {address}$", page.text)
 
 

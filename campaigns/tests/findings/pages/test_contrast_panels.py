@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 
 def panels(browser, campaign):
-    response = browser.get(reverse("campaign", args=[campaign.pk]))
+    response = browser.get(reverse("campaign-print", args=[campaign.pk]))
     return {panel.id: panel for panel in response.context["panels"]}
 
 
@@ -74,4 +74,6 @@ def test_a_pair_without_a_value_is_left_to_the_table_of_runs(browser, target, pe
 def test_findings_of_other_methods_are_not_read_but_awaited(browser, levels):
     Finding.objects.filter(campaign=levels).update(versions={"methods": "0"})
 
-    assert "Nothing to show yet" in Page(browser.get(reverse("campaign", args=[levels.pk]))).text
+    assert (
+        "Nothing to show yet" in Page(browser.get(reverse("campaign-print", args=[levels.pk]))).text
+    )

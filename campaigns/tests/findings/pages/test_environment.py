@@ -16,6 +16,7 @@ from campaigns.models import Attempt, EnvironmentFact
 from campaigns.results.closing import close
 from campaigns.results.environment import changes_of, environment_of
 from campaigns.tests.browsing import Page
+from campaigns.tests.findings.spoken import caveats_of
 from campaigns.tests.measured import begin, finish, launched, outcome
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +50,7 @@ def changes(campaign):
 
 
 def page_of(browser, campaign):
-    return Page(browser.get(reverse("campaign", args=[campaign.pk])))
+    return Page(browser.get(reverse("campaign-print", args=[campaign.pk])))
 
 
 def test_an_environment_that_stays_is_no_note(browser, measured):
@@ -137,7 +138,7 @@ def test_the_answer_has_the_change_as_its_caveat(measured):
 def test_a_simulator_hides_no_other_caveat(measured):
     campaign = measured(*[("1", "1")] * 3, *[("2", "2")] * 3, simulator=SIMULATED)
 
-    caveat = answers_of([campaign.pk])[campaign.pk].caveat
+    caveat = caveats_of(answers_of([campaign.pk])[campaign.pk])
     assert caveat.startswith(f"Measured on a {SIMULATED}, not on a real server. The environment")
     assert len(caveat.split(". ")) > 2
 
@@ -166,7 +167,7 @@ def test_rest_and_json_tell_the_changes(browser, measured):
 def test_a_result_of_a_simulator_is_labelled_wherever_it_is_shown(browser, measured):
     campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
-    page = browser.get(reverse("campaign", args=[campaign.pk]))
+    page = browser.get(reverse("campaign-print", args=[campaign.pk]))
     run = browser.get(reverse("run", args=[campaign.pk, 1]))
     listed = browser.get(reverse("campaign-list"))
     home = browser.get(reverse("home"))
@@ -183,7 +184,7 @@ def test_a_result_of_a_simulator_is_labelled_wherever_it_is_shown(browser, measu
 def test_every_chart_of_a_simulator_carries_the_mark_in_the_plot(browser, measured):
     campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
-    result = browser.get(reverse("campaign", args=[campaign.pk])).context
+    result = browser.get(reverse("campaign-print", args=[campaign.pk])).context
     run = browser.get(reverse("run", args=[campaign.pk, 1])).context
     plots = [result["plot"], *(panel.plot for panel in result["panels"]), *run["view"].plots]
 
@@ -199,7 +200,7 @@ def test_the_live_chart_of_a_simulator_carries_the_mark_too(browser, target, per
     attempt = begin(campaign.runs.get(position=1))
     Attempt.objects.filter(pk=attempt.pk).update(simulator=SIMULATED)
 
-    page = browser.get(reverse("campaign", args=[campaign.pk]))
+    page = browser.get(reverse("campaign-print", args=[campaign.pk]))
     live = browser.get(reverse("campaign-live", args=[campaign.pk])).json()
 
     assert SIMULATED in Page(page).text
@@ -223,7 +224,7 @@ def test_exports_and_rest_name_the_simulator(browser, measured):
 def test_a_result_of_a_real_server_has_no_label_anywhere(browser, measured):
     campaign = measured(*[("1", "1")] * 6)
 
-    page = browser.get(reverse("campaign", args=[campaign.pk]))
+    page = browser.get(reverse("campaign-print", args=[campaign.pk]))
 
     assert "simulated" not in page.content.decode()
     assert not EnvironmentFact.objects.filter(name=SIMULATOR).exists()

@@ -28,7 +28,7 @@ def many(target, person, monkeypatch):
 
 
 def page(browser, campaign, **query):
-    return browser.get(reverse("campaign", args=[campaign.pk]), query)
+    return browser.get(reverse("campaign-print", args=[campaign.pk]), query)
 
 
 def chart(browser, campaign, name, **query):

@@ -30,7 +30,7 @@ def crossed(target, person):
 
 
 def get(browser, campaign, **query):
-    return browser.get(reverse("campaign", args=[campaign.pk]), query)
+    return browser.get(reverse("campaign-print", args=[campaign.pk]), query)
 
 
 def test_the_page_has_a_heat_table_with_the_recommended_setting_of_each_row(browser, crossed):

@@ -17,6 +17,7 @@ from campaigns.planning import checking, drafts, lifecycle
 from campaigns.results.importing import simulated_katello
 from campaigns.results.storing import Value
 from campaigns.tests.browsing import Page
+from campaigns.tests.findings.spoken import all_said
 from campaigns.tests.stored import import_run
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +44,7 @@ def registered(katello, person):
 
     def make(shift=1.0, **fields):
         data = {
-            "question": "How many hosts may register at once?",
+            "question": "How many hosts can register at once?",
             "kind": "registration",
             "target": katello.pk,
             "factors": {"hosts": list(TAKES)},
@@ -134,7 +135,7 @@ def test_the_answer_says_what_is_carried_or_the_curve(measured):
 
 
 def test_the_page_ranks_no_load(measured, browser):
-    address = reverse("campaign", args=[measured.pk])
+    address = reverse("campaign-print", args=[measured.pk])
     everything = ",".join(("capacity", "usl", "drift", "spread", "slopes", "interaction"))
 
     for query in ({}, {"open": everything}):
@@ -201,3 +202,18 @@ def test_no_message_ranks_a_load(measured):
 
     assert "hosts" in said[-1]
     assert not ranks_in(" ".join(said))
+
+
+def test_what_is_counted_is_called_as_the_question_calls_it(browser, registered, katello):
+    campaign = registered(
+        question="How many clients can register at once?",
+        criterion={"conditions": [{"metric": "registration_time", "at_most": 20.0}]},
+    )
+
+    answer = answers_of([campaign.pk])[campaign.pk]
+    assert answer.sentence.startswith(f"{katello.name} carries ")
+    assert re.search(r"\d clients", answer.sentence)
+    assert not re.search(r"\bhosts?\b", all_said(answer))
+    page = Page(browser.get(reverse("campaign", args=[campaign.pk])))
+    assert answer.sentence in page.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert not re.search(r"\d\s+hosts\b", page.text)

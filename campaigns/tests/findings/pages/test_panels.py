@@ -72,7 +72,7 @@ def closed_loop(toy, target, person, monkeypatch):
 
 
 def panels(browser, campaign, **query):
-    response = browser.get(reverse("campaign", args=[campaign.pk]), query)
+    response = browser.get(reverse("campaign-print", args=[campaign.pk]), query)
     assert response.status_code == 200
     return {panel.id: panel for panel in response.context["panels"]}
 
@@ -101,7 +101,7 @@ def test_every_chart_has_its_help_its_table_and_its_file(browser, levels):
 
 
 def test_one_page_has_every_id_once(browser, levels):
-    page = Page(browser.get(reverse("campaign", args=[levels.pk])))
+    page = Page(browser.get(reverse("campaign-print", args=[levels.pk])))
 
     ids = [attributes["id"] for _, attributes in page.elements if attributes.get("id")]
     assert len(set(ids)) == len(ids)
@@ -136,7 +136,7 @@ def test_the_quantity_of_percentiles_is_chosen_by_the_address(browser, levels):
 
 
 def test_a_choice_keeps_the_rest_of_the_address(browser, levels):
-    address = reverse("campaign", args=[levels.pk])
+    address = reverse("campaign-print", args=[levels.pk])
     page = Page(browser.get(address, {"metric": "duration", "open": "phases"}))
 
     assert {"type": "hidden", "name": "open", "value": "phases"} in page.named("open")
@@ -268,7 +268,7 @@ def test_work_that_failed_stands_beside_the_numbers_of_its_cell(browser, closed_
     Attempt.objects.filter(run__cell__position=1).update(units_done=18, units_failed=12)
     campaign = finish(closed_loop)
 
-    lines = browser.get(reverse("campaign", args=[campaign.pk])).context["cells"].lines
+    lines = browser.get(reverse("campaign-print", args=[campaign.pk])).context["cells"].lines
 
     assert "too many failures: 40 % of the work failed" in lines[0].notes
     assert not any("work failed" in note for line in lines[1:] for note in line.notes)

@@ -20,7 +20,7 @@ def three_factors(target, person):
 
 
 def get(browser, campaign, **query):
-    return browser.get(reverse("campaign", args=[campaign.pk]), query)
+    return browser.get(reverse("campaign-print", args=[campaign.pk]), query)
 
 
 def selectors(response):
@@ -108,8 +108,9 @@ def test_there_is_no_csv_of_a_chart_that_is_not_there(browser, three_factors):
 
 
 def test_the_address_says_which_charts_are_folded_out(browser, three_factors):
-    folded = Page(get(browser, three_factors)).elements
-    opened = Page(get(browser, three_factors, open="drift,else")).elements
+    address = reverse("campaign-evidence", args=[three_factors.pk])
+    folded = Page(browser.get(address)).elements
+    opened = Page(browser.get(address, {"open": "drift,else"})).elements
 
     def panel(elements):
         (found,) = [a for _, a in elements if a.get("data-panel") == "drift"]

@@ -26,7 +26,7 @@ def published(person):
 
 
 def panel(browser, campaign):
-    response = browser.get(f"/campaigns/{campaign.pk}/")
+    response = browser.get(f"/campaigns/{campaign.pk}/print/")
     return response.content.decode().split('id="h-sensitivity"')[1].split("</section>")[0]
 
 

@@ -1,5 +1,7 @@
 """Campaigns whose generator others kept waiting in some runs: what their page, their comparison, REST and checklist say."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -22,7 +24,7 @@ BEFORE_THE_RULE = {
     "cores": 2.0,
     "target_is_here": 1.0,
 }
-NOT_JUDGED = "Not judged: other programs kept the load generator waiting in {} runs. Run it on a quiet machine, or from another one."
+NOT_JUDGED = "Not judged: other programs kept the load generator waiting in {} runs."
 
 
 def was_starved(runs, figures=None, word="starved"):
@@ -72,7 +74,7 @@ def measured(target, person):
 
 
 def page_of(browser, campaign):
-    return Page(browser.get(reverse("campaign", args=[campaign.pk])))
+    return Page(browser.get(reverse("campaign-print", args=[campaign.pk])))
 
 
 def answer_of(campaign):
@@ -112,7 +114,7 @@ def test_one_starved_run_is_amber_and_counts_for_nothing(browser, measured):
     assert checks["saturation"]["outcome"] == "pass"
     counted = sum(cell["summary"]["n_ok"] for cell in finding(campaign, "cells")["cells"])
     assert counted == 9
-    assert "4 is the fastest" in answer_of(campaign).sentence.replace("workers ", "")
+    assert re.search(r"Workers 4 is \S+ % faster than 2", answer_of(campaign).sentence)
     assert (
         "Other programs kept the load generator waiting in 1 of 10 runs"
         in answer_of(campaign).caveat

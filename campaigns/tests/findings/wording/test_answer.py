@@ -1,6 +1,7 @@
 """The sentences of answers, as a reader sees them."""
 
 import pytest
+from msgspec import structs
 
 from campaigns.findings.values import (
     BegunSession,
@@ -8,12 +9,16 @@ from campaigns.findings.values import (
     InvalidRun,
     OrderDrift,
     SessionsFinding,
+    ThresholdCell,
+    Thresholds,
+    ThresholdState,
 )
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.sessions import notes_of_changes, session_notes
 from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import (
+    P95,
     answer,
     best_of,
     between_sessions,
@@ -109,47 +114,77 @@ def best_of_all(*possibly, ranked=(1, 2, 3, 4), **fields):
 
 SENTENCES = {
     # Pairs at one place
-    "pairs, better": (pairs(stratum(FASTER)), "new is faster than old: −20.0 % (−24.0 … −16.0 %)."),
-    "pairs, worse": (pairs(stratum(SLOWER)), "new is slower than old: +12.0 % (+8.0 … +16.0 %)."),
-    "pairs, equivalent": (pairs(stratum(EQUIVALENT)), "new and old are equivalent within 2 %."),
+    "pairs, better": (
+        pairs(stratum(FASTER)),
+        ("new is 20.0 % faster than old.", "16.0 to 24.0 % (95 %), 5 pairs, one session."),
+    ),
+    "pairs, worse": (
+        pairs(stratum(SLOWER)),
+        ("new is 12.0 % slower than old.", "8.0 to 16.0 % (95 %), 5 pairs, one session."),
+    ),
+    "pairs, equivalent": (
+        pairs(stratum(EQUIVALENT)),
+        ("new and old are equivalent within 2 %.", "−1.0 to +1.4 % (95 %), 5 pairs, one session."),
+    ),
     "pairs, no difference": (
         pairs(stratum(NO_DIFFERENCE)),
-        "new vs. old: no difference shown. A change of 5 % or more is excluded with 95 % confidence.",
+        (
+            "No difference is shown between new and old.",
+            "A change of 5 % or more is excluded: −3.0 to +4.5 % (95 %), 5 pairs, one session.",
+        ),
     ),
     "pairs, not enough data": (
         pairs(stratum(NOT_ENOUGH)),
-        "new vs. old: not enough data. Run about 4 pairs more to detect 5 %.",
+        (
+            "No difference is shown between new and old: not enough data.",
+            "−9.0 to +16.0 % (95 %), 5 pairs, one session. Run about 4 pairs more to detect 5 %.",
+        ),
     ),
-    "pairs, failures": (pairs(stratum(FAILED)), "new vs. old: too many failures."),
+    "pairs, failures": (
+        pairs(stratum(FAILED)),
+        ("new and old are not compared: too many failures.", "5 pairs, one session."),
+    ),
     "pairs, not comparable": (
         pairs(stratum(verdict(Word.NOT_COMPARABLE))),
-        "new vs. old: not comparable.",
+        ("new and old are not comparable.", "5 pairs, one session."),
     ),
     "pairs, invalid values": (
         pairs(stratum(verdict(Word.INVALID_VALUES))),
-        "new vs. old: invalid values. A value is zero or below, or no number: it has no ratio to another one.",
+        (
+            "new and old are not compared: a value is zero, negative or no number.",
+            "5 pairs, one session.",
+        ),
     ),
     "pairs of a rate": (
         pairs(stratum(verdict(Word.BETTER, 25.0, 20.0, 30.0)), unit="B/s", lower_is_better=False),
-        "new has higher throughput than old: +25.0 % (+20.0 … +30.0 %).",
+        (
+            "new has 25.0 % higher throughput than old.",
+            "20.0 to 30.0 % (95 %), 5 pairs, one session.",
+        ),
     ),
     "pairs, ten times as fast": (
         pairs(stratum(verdict(Word.BETTER, -90.2, -92.0, -88.0))),
-        "new is faster than old: 10 times as fast (8.3 … 12 times).",
+        ("new is 10 times as fast as old.", "8.3 to 12 times (95 %), 5 pairs, one session."),
     ),
     "pairs, many times as long": (
         pairs(stratum(verdict(Word.WORSE, 270.0, 210.0, 340.0))),
-        "new is slower than old: 3.7 times as long (3.1 … 4.4 times).",
+        ("new takes 3.7 times as long as old.", "3.1 to 4.4 times (95 %), 5 pairs, one session."),
     ),
     "pairs of a rate, many times as much": (
         pairs(
             stratum(verdict(Word.BETTER, 213.0, 180.0, 250.0)), unit="1/s", lower_is_better=False
         ),
-        "new has higher throughput than old: 3.1 times the throughput (2.8 … 3.5 times).",
+        (
+            "new has 3.1 times the throughput of old.",
+            "2.8 to 3.5 times (95 %), 5 pairs, one session.",
+        ),
     ),
     "pairs of a rate, a fraction": (
         pairs(stratum(verdict(Word.WORSE, -95.0, -96.0, -94.0)), unit="1/s", lower_is_better=False),
-        "new has lower throughput than old: lower by a factor of 20 (17 … 25).",
+        (
+            "new has lower throughput by a factor of 20 than old.",
+            "A factor of 17 to 25 (95 %), 5 pairs, one session.",
+        ),
     ),
     "strata, ten times as fast": (
         pairs(
@@ -157,45 +192,72 @@ SENTENCES = {
             stratum(FASTER, size=2),
             overall=over(2, -95.0),
         ),
-        "new vs. old: 20 times as fast (14 … 33 times), geometric mean over 2; faster on all 2 (10 times as fast to "
-        "−20.0 %).",
+        (
+            "new is 20 times as fast as old on both sizes.",
+            "14 to 33 times (95 %), geometric mean of 10 pairs of 2 sizes, one session.",
+        ),
     ),
     "pairs of errors": (
         pairs(stratum(verdict(Word.WORSE, 25.0, 20.0, 30.0)), metric="errors", unit="count"),
-        "new has more failures than old: +25.0 % (+20.0 … +30.0 %).",
+        ("new has 25.0 % more failures than old.", "20.0 to 30.0 % (95 %), 5 pairs, one session."),
     ),
     # Pairs at several places
     "strata, all better": (
         pairs(stratum(FASTER, size=1), stratum(FASTER, size=2), overall=over(2, -20.0)),
-        "new vs. old: −20.0 % (−22.0 … −18.0 %), geometric mean over 2; faster on all 2 (−20.0 %).",
+        (
+            "new is 20.0 % faster than old on both sizes.",
+            "18.0 to 22.0 % (95 %), geometric mean of 10 pairs of 2 sizes, one session.",
+        ),
+    ),
+    "strata, none decided but their mean": (
+        pairs(stratum(NOT_ENOUGH, size=1), stratum(NOT_ENOUGH, size=2), overall=over(2, -20.0)),
+        (
+            "No difference is shown between new and old on any of 2 sizes: not enough data.",
+            "Their mean is −22.0 to −18.0 % (95 %), which only a primary contrast judges; 10 pairs of 2 sizes, one session.",
+        ),
     ),
     "strata, mixed": (
         pairs(stratum(SLOWER, size=1), stratum(FASTER, size=2), stratum(NOT_ENOUGH, size=3)),
-        "new vs. old: faster on 1 of 3 (−20.0 %), slower on 1 of 3 (+12.0 %), not enough data on 1 of 3.",
+        (
+            "new vs. old, 3 sizes: faster on 1, slower on 1, not enough data on 1.",
+            "−20.0 % to +12.0 %; 15 pairs of 3 sizes, one session.",
+        ),
     ),
     "strata, by three sessions": (
         pairs(*(stratum(FASTER, between_sessions(3), size=size) for size in (1, 2)), sessions=3),
-        "new vs. old: faster on all 2 (−20.0 %). All intervals are those between 3 sessions.",
+        (
+            "new is faster than old on both sizes.",
+            "−20.0 %; 10 pairs of 2 sizes, between 3 sessions.",
+        ),
     ),
     # Levels of one factor
     "levels, highest": (
         levels(ranked()),
-        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+        (
+            "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+            "15 runs, one session.",
+        ),
     ),
     "levels, a cheaper one is nearly as good": (
         levels(ranked(upper=(300.0, 4.0, 0.0))),
-        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+        (
+            "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+            "15 runs, one session.",
+        ),
     ),
     "levels, rivals": (
         levels(ranked(upper=(300.0, 9.0, 7.0), best={"possibly": [2, 3]})),
-        "Workers 4 or 8 may be the fastest; 2 is slower.",
+        ("Workers 4 or 8 may be the fastest; 2 is slower.", "15 runs, one session."),
     ),
     "levels, the first is best": (
         levels(
             ranked(seen=1, upper=(0.0, 120.0, 300.0), best={"cost_pct": [0.0, 100.0, 300.0]}),
             of=workers(10.0, 20.0, 40.0),
         ),
-        "Workers 2 is the fastest; 4 takes 2 times as long, 8 takes 4 times as long.",
+        (
+            "Workers 2 is the fastest; 4 takes 2 times as long, 8 takes 4 times as long.",
+            "15 runs, one session.",
+        ),
     ),
     "levels without an order": (
         levels(
@@ -205,11 +267,11 @@ SENTENCES = {
                 best=best_of([1, 2], 2, [30.0, 0.0], cost_pct=[18.2, 0.0]),
             )
         ),
-        "Workers b is the fastest; a is 18.2 % slower.",
+        ("Workers b is the fastest; a is 18.2 % slower.", "15 runs, one session."),
     ),
     "levels of a rate": (
         levels(ranked(), unit="B/s", lower_is_better=False),
-        "Workers 8 is the best; 4 is 50 % lower, 2 is 75 % lower.",
+        ("Workers 8 is the best; 4 is 50 % lower, 2 is 75 % lower.", "15 runs, one session."),
     ),
     "levels, few runs": (
         levels(
@@ -218,27 +280,36 @@ SENTENCES = {
                 cell(1, 40.0, workers=2), cell(2, 20.0, workers=4), cell(3, 10.0, 2, workers=8)
             ),
         ),
-        "No setting is called the fastest: workers 8 cannot be judged (it has 2 runs).",
+        (
+            "No setting is called the fastest: workers 8 cannot be judged (it has 2 runs).",
+            "12 runs, one session.",
+        ),
     ),
     "levels, knee": (
         levels(ranked(knee=knee())),
-        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+        (
+            "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+            "15 runs, one session.",
+        ),
     ),
     "levels, some failed": (
         levels(ranked(), of=answer(*workers(40.0, 20.0).cells, cell(3, 10.0, 4, 1, workers=8))),
-        "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+        (
+            "Workers 8 is the fastest; 4 takes 2 times as long, 2 takes 4 times as long.",
+            "14 runs, one session.",
+        ),
     ),
     "levels, all may be": (
         levels(ranked(best={"possibly": [1, 2, 3]})),
-        "No setting is shown to be the fastest.",
+        ("No setting is shown to be the fastest.", "15 runs, one session."),
     ),
     "levels, equivalent": (
         levels(ranked(best={"possibly": [1, 2, 3], "alike": True})),
-        "Workers 2, 4 and 8 are equivalent within 2 %.",
+        ("Workers 2, 4 and 8 are equivalent within 2 %.", "15 runs, one session."),
     ),
     "levels, two are equivalent": (
         levels(ranked(best={"possibly": [2, 3], "alike": True})),
-        "Workers 4 and 8 are equivalent within 2 %; 2 is slower.",
+        ("Workers 4 and 8 are equivalent within 2 %; 2 is slower.", "15 runs, one session."),
     ),
     "levels, the middle ones may be": (
         levels(
@@ -248,7 +319,7 @@ SENTENCES = {
             ),
             of=workers(5.0, 4.0, 3.0, 4.0, 5.0),
         ),
-        "Workers 2, 4 or 8 may be the fastest; the others are slower.",
+        ("Workers 2, 4 or 8 may be the fastest; the others are slower.", "25 runs, one session."),
     ),
     "levels, the first four may be": (
         levels(
@@ -258,7 +329,7 @@ SENTENCES = {
             ),
             of=workers(5.0, 4.0, 3.0, 4.0, 5.0, 6.0),
         ),
-        "Workers 1 to 8 may be the fastest; 16 and above are slower.",
+        ("Workers 1 to 8 may be the fastest; 16 and above are slower.", "30 runs, one session."),
     ),
     "levels, one fails": (
         levels(
@@ -272,8 +343,10 @@ SENTENCES = {
                 failing=[3],
             ),
         ),
-        "Of those that pass, workers 4 is the fastest; 2 is 18.2 % slower. Workers 8: fails "
-        "too often (1 of 6 runs failed).",
+        (
+            "Of those that pass, workers 4 is the fastest; 2 is 18.2 % slower, 8 fails too often.",
+            "Each other one that passes is slower (95 %); 15 runs, one session.",
+        ),
     ),
     "levels, one lost its runs": (
         levels(
@@ -284,58 +357,77 @@ SENTENCES = {
                 cell(3, 10.0, 4, n_lost=6, workers=8),
             ),
         ),
-        "No setting is called the fastest: workers 8 cannot be judged (6 of 10 runs were lost).",
+        (
+            "No setting is called the fastest: workers 8 cannot be judged (6 of 10 runs were lost).",
+            "14 runs, one session.",
+        ),
     ),
     "two levels, one lost its runs": (
         levels(
             level_group(["a", "b"], numeric=False),
             of=answer(cell(1, 40.0, workers="a"), cell(2, 20.0, 4, n_lost=6, workers="b")),
         ),
-        "No setting is ranked: workers b cannot be judged (6 of 10 runs were lost). Duration "
-        "is 20 s to 40 s on average.",
+        (
+            "No setting is ranked: workers b cannot be judged (6 of 10 runs were lost).",
+            "Duration is 20 s to 40 s on average, 9 runs.",
+        ),
     ),
     # Levels of several factors
     "groups, one level everywhere": (
         two_groups(),
-        "Workers 4 is the fastest in both combinations of the other factors.",
+        (
+            "Workers 4 is the fastest in both combinations of the other factors.",
+            "20 runs, one session.",
+        ),
     ),
     "groups, undecided ones": (
         two_groups(possibly=((1, 2), (4,))),
-        "The fastest workers: none shown (engine a); 4 (engine b).",
+        ("The fastest workers: none shown (engine a); 4 (engine b).", "20 runs, one session."),
     ),
     "groups, other levels": (
         two_groups(2, 3, ((2,), (3,))),
-        "The fastest workers: 4 (engine a); 2 (engine b).",
+        ("The fastest workers: 4 (engine a); 2 (engine b).", "20 runs, one session."),
     ),
     "groups, shared rival": (
         two_groups(2, 3, ((2,), (3, 4))),
-        "The fastest workers: 4 (engine a); none shown (engine b).",
+        ("The fastest workers: 4 (engine a); none shown (engine b).", "20 runs, one session."),
     ),
     "groups, best of all": (
         two_groups(overall=best_of_all(2)),
-        "Engine a with workers 4 is the fastest; engine b with workers 4 is 12 % slower.",
+        (
+            "Engine a with workers 4 is the fastest; engine b with workers 4 is 12 % slower.",
+            "20 runs, one session.",
+        ),
     ),
     "groups, rival of the best of all": (
         two_groups(overall=best_of_all(2, 4)),
-        "Engine a with workers 4 or engine b with workers 4 may be the fastest; the others are slower.",
+        (
+            "Engine a with workers 4 or engine b with workers 4 may be the fastest; the others are slower.",
+            "20 runs, one session.",
+        ),
     ),
     "groups, undecided overall": (
         two_groups(overall=best_of_all(1, 2, 3, 4)),
-        "No setting is shown to be the fastest.",
+        ("No setting is shown to be the fastest.", "20 runs, one session."),
     ),
     "groups, some not ranked": (
         two_groups(overall=best_of_all(2, ranked=(1, 2, 4), failing=[3])),
-        "Of those that pass, engine a with workers 4 is the fastest; engine b with workers 4 is 12 % "
-        "slower.",
+        (
+            "Of those that pass, engine a with workers 4 is the fastest; engine b with workers 2 fails too often.",
+            "20 runs, one session.",
+        ),
     ),
     # The primary contrast
     "primary, better": (
         levels(ranked(), primary=primary(FASTER)),
-        "Workers 8 vs. 2: faster, −20.0 % (−24.0 … −16.0 %).",
+        ("Workers 8 is 20.0 % faster than 2.", "16.0 to 24.0 % (95 %), 5 blocks, one session."),
     ),
     "primary, over several": (
         levels(ranked(), primary=primary(FAILED, over=3)),
-        "Workers 8 vs. 2, over 3 combinations: too many failures.",
+        (
+            "Workers 8 and 2 are not compared: too many failures over 3 combinations.",
+            "5 blocks, one session.",
+        ),
     ),
     # Timeouts and failures
     "timeouts": (
@@ -355,32 +447,38 @@ SENTENCES = {
                 ),
             )
         ),
-        "Duration is 20 s on average at workers 2. "
-        "Workers 4: at least 39 s (2 of 5 runs timed out at 60 s).",
+        (
+            "Duration is 20 s on average at workers 2; workers 4 timed out.",
+            "19 s to 21 s (95 %), 5 runs.",
+        ),
     ),
     "failures": (
         answer_text(
             answer(cell(1, 20.0, workers=2), cell(2, None, 0, 5, too_many_failures=True, workers=4))
         ),
-        "Duration is 20 s on average at workers 2. Workers 4: fails too often (5 of 5 runs "
-        "failed).",
+        (
+            "Duration is 20 s on average at workers 2; workers 4 fails too often.",
+            "19 s to 21 s (95 %), 5 runs.",
+        ),
     ),
     "all failed": (
         answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
-        "No run came through: 6 failed, 1 was void, lost or cancelled.",
+        ("No run came through: 6 failed, 1 was void, lost or cancelled.", ""),
     ),
     "no value": (
         answer_text(answer(cell(1, None, 0, n_lost=8), unobserved=8, values_needed=200)),
-        "The runs that were done have no value of duration: it takes 200 samples in a run. Measure longer, or judge by "
-        "the mean.",
+        (
+            "The runs that were done have no value of duration.",
+            "It takes 200 samples in a run. Measure longer, or judge by the mean.",
+        ),
     ),
     "no value, no percentile": (
         answer_text(answer(cell(1, None, 0, n_lost=1), unobserved=1)),
-        "The runs that were done have no value of duration.",
+        ("The runs that were done have no value of duration.", ""),
     ),
     "no value, and lost": (
         answer_text(answer(cell(1, None, 0, 2, n_lost=3), unobserved=1, values_needed=200)),
-        "No run came through: 2 failed, 2 were void, lost or cancelled, 1 has no value.",
+        ("No run came through: 2 failed, 2 were void, lost or cancelled, 1 has no value.", ""),
     ),
     "all timed out": (
         answer_text(
@@ -388,12 +486,14 @@ SENTENCES = {
                 cell(1, None, 0, 3, n_censored=3, at_least=60, lowest_limit=60, highest_limit=60)
             )
         ),
-        "No run came through: 3 timed out. "
-        "Duration: at least 60 s (3 of 3 runs timed out at 60 s).",
+        (
+            "No run came through: 3 timed out.",
+            "Duration: at least 60 s (3 of 3 runs timed out at 60 s).",
+        ),
     ),
     "too much of the work failed": (
         answer_text(workers(20.0, 10.0, failing=[1, 2])),
-        "No setting can be called best: too much failed in every cell.",
+        ("No setting can be called best: too much failed in every cell.", ""),
     ),
     "levels that are no texts": (
         answer_text(
@@ -407,7 +507,10 @@ SENTENCES = {
                 primary=primary(verdict(Word.BETTER, -5.0, -7.0, -3.0), cache=False, engine=[1, 2]),
             ),
         ),
-        "Workers 8 vs. 2, at cache off, engine 1, 2: faster, −5.0 % (−7.0 … −3.0 %).",
+        (
+            "Workers 8 is 5.0 % faster than 2 at cache off, engine 1, 2.",
+            "3.0 to 7.0 % (95 %), 5 blocks, one session.",
+        ),
     ),
     "sides and strata that are no texts": (
         answer_text(
@@ -416,19 +519,28 @@ SENTENCES = {
                 stratum(verdict(Word.BETTER, -5.0, -7.0, -3.0)), baseline=None, candidate=True
             ),
         ),
-        "on is faster than none: −5.0 % (−7.0 … −3.0 %).",
+        ("on is 5.0 % faster than none.", "3.0 to 7.0 % (95 %), 5 pairs, one session."),
     ),
     # Without comparisons
-    "nothing yet": (answer_text(answer(cell(1, None, 0))), "No run has ended yet."),
-    "one cell": (answer_text(answer(cell(1, 20.0))), "Duration is 20 s on average."),
-    "one run": (answer_text(answer(cell(1, 20.0, 1))), "Duration is 20 s in one run."),
+    "nothing yet": (answer_text(answer(cell(1, None, 0))), ("No run has ended yet.", "")),
+    "one cell": (
+        answer_text(answer(cell(1, 20.0))),
+        ("Duration is 20 s on average.", "19 s to 21 s (95 %), 5 runs."),
+    ),
+    "one run": (
+        answer_text(answer(cell(1, 20.0, 1))),
+        ("Duration is 20 s in one run.", "1 run, too few for an interval."),
+    ),
     "one run, others failed": (
         answer_text(answer(cell(1, 20.0, 1, 2))),
-        "Duration is 20 s in 1 of 3 runs.",
+        ("Duration is 20 s in 1 of 3 runs.", "1 run, too few for an interval."),
     ),
     "few runs of one": (
         answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, workers=4))),
-        "No setting is ranked: 1 of 2 settings has fewer than 3 runs. Duration is 10 s to 20 s on average.",
+        (
+            "No setting is ranked: 1 of 2 settings has fewer than 3 runs.",
+            "Duration is 10 s to 20 s on average, 7 runs.",
+        ),
     ),
     "at a load a setting is a cell, and failed runs are runs": (
         answer_text(
@@ -440,8 +552,10 @@ SENTENCES = {
             ),
             levels=levels_of(),
         ),
-        "No setting is ranked: 1 of 2 cells has fewer than 3 runs that came through. Duration is 10 s "
-        "to 20 s on average.",
+        (
+            "No setting is ranked: 1 of 2 cells has fewer than 3 runs that came through.",
+            "Duration is 10 s to 20 s on average, 6 runs.",
+        ),
     ),
     "one value of zero": (
         answer_text(
@@ -451,25 +565,38 @@ SENTENCES = {
                 invalid=[InvalidRun(1, 1, "")],
             )
         ),
-        "No setting is ranked: 1 of 5 runs has a CPU time of zero or below, in 1 of 1 settings.",
+        (
+            "No setting is ranked: 1 of 5 runs has a CPU time of zero or below.",
+            "A value of zero has no ratio to another one.",
+        ),
     ),
     "few runs everywhere": (
         answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
-        "No setting is ranked: 2 of 2 settings have fewer than 3 runs. Duration is 10 s to 20 s on average.",
+        (
+            "No setting is ranked: 2 of 2 settings have fewer than 3 runs.",
+            "Duration is 10 s to 20 s on average, 4 runs.",
+        ),
     ),
     "cancelled": (
         answer_text(workers(20.0, 10.0, cancelled=True)),
-        "No setting is ranked: the campaign was cancelled before its stop rule was met. "
-        "Duration is 10 s to 20 s on average.",
+        (
+            "No setting is ranked: the campaign was cancelled before its stop rule was met.",
+            "Duration is 10 s to 20 s on average, 10 runs.",
+        ),
     ),
     "too many cells": (
         answer_text(answer(*(cell(key, 10.0, n=key) for key in range(401)))),
-        "No setting is ranked: 401 settings are more than can be compared (400). "
-        "Duration is 10 s on average.",
+        (
+            "No setting is ranked: 401 settings are more than can be compared (400).",
+            "Duration is 10 s on average, 2,005 runs.",
+        ),
     ),
     "other work in each cell": (
         answer_text(answer(cell(1, 20.0, test="a"), cell(2, 1.5, test="b"), work=["test"])),
-        "Test a: 20 s; test b: 1.5 s.",
+        (
+            "Test a: 20 s; test b: 1.5 s.",
+            "10 runs; each setting did other work, so none is ranked.",
+        ),
     ),
     "values of zero": (
         answer_text(
@@ -478,59 +605,66 @@ SENTENCES = {
                 invalid=[InvalidRun(1, 1, ""), InvalidRun(1, 4, "")],
             )
         ),
-        "No setting is ranked: 2 of 5 runs have a duration of zero or below, in 1 of 1 settings.",
+        (
+            "No setting is ranked: 2 of 5 runs have a duration of zero or below.",
+            "A value of zero has no ratio to another one.",
+        ),
     ),
     # A/A
     "identical runs": (
         answer_text(REAL_RUNS, pairs=pairs_of(stratum(EQUIVALENT)), calibration=identical_runs()),
-        "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
-        "a smaller difference of two single runs may be nothing but noise.",
+        (
+            "Identical runs differ by up to about 4.2 %: a smaller difference of two single runs may be noise.",
+            "19 of 20 pairs differ by less, estimated from 10 pairs.",
+        ),
     ),
     "identical runs, false alarm": (
         answer_text(
             REAL_RUNS, pairs=pairs_of(stratum(FASTER)), calibration=identical_runs(alarms=1)
         ),
-        "Identical runs differ by up to about 4.2 % (19 of 20 pairs, estimated from 10): "
-        "a smaller difference of two single runs may be nothing but noise. Between the two labels a "
-        "difference was shown although there is none: a false alarm, as in 5 % of such campaigns.",
+        (
+            "Identical runs differ by up to about 4.2 %: a smaller difference of two single runs may be noise.",
+            "19 of 20 pairs differ by less, estimated from 10 pairs.",
+        ),
     ),
     # Sessions
     "two sessions": (
         pairs(stratum(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
-        "new is faster than old: −20.0 % (−24.0 … −16.0 %). First session −21.0 %, second −19.0 %.",
+        ("new is 20.0 % faster than old.", "16.0 to 24.0 % (95 %), 5 pairs, 2 sessions."),
     ),
     "three sessions": (
         pairs(stratum(FASTER, between_sessions(3)), sessions=3),
-        "new is faster than old: −20.0 % (−24.0 … −16.0 %). "
-        "Between 3 sessions: −20.0 % (−24.0 … −16.0 %).",
+        ("new is 20.0 % faster than old.", "16.0 to 24.0 % (95 %), 5 pairs, between 3 sessions."),
     ),
     "level after level": (
         levels(ranked(), drift=OrderDrift(known=False, shown=False)),
-        "Workers 8 is the fastest, if nothing else changed meanwhile; 4 takes 2 times as long, "
-        "2 takes 4 times as long.",
+        (
+            "Workers 8 is the fastest, if nothing else changed meanwhile; 4 takes 2 times as long, 2 takes 4 times as long.",
+            "15 runs, level after level.",
+        ),
     ),
 }
 
 
 @pytest.mark.parametrize("name", SENTENCES)
 def test_the_sentence_of_an_answer(name):
-    text, sentence = SENTENCES[name]
+    text, lines = SENTENCES[name]
 
-    assert text.sentence == sentence
+    assert (text.sentence, text.certainty) == lines
 
 
 CAVEATS = {
     "one session": (
         pairs(stratum(FASTER)),
-        "Seen in one session: repeat it on another day before calling it confirmed.",
+        ["Seen in one session: repeat it on another day before calling it confirmed."],
     ),
     "confirmed by sessions": (
         pairs(stratum(FASTER, of_two_sessions(-21.0, -19.0)), sessions=2),
-        "2 sessions confirm “faster”.",
+        [],
     ),
     "sessions that differ": (
         pairs(stratum(NOT_ENOUGH, between_sessions(3, confirmed=False, differ=True)), sessions=3),
-        "3 sessions do not confirm a verdict; the sessions differ by more than their noise.",
+        ["3 sessions do not confirm a verdict; the sessions differ by more than their noise."],
     ),
     "some confirmed": (
         pairs(
@@ -538,11 +672,14 @@ CAVEATS = {
             stratum(SLOWER, of_two_sessions(1.0, 20.0, confirmed=False), size=2),
             sessions=2,
         ),
-        "1 of 2 comparisons are confirmed by 2 sessions (faster: 1).",
+        ["1 of 2 comparisons are confirmed by 2 sessions (faster: 1)."],
     ),
     "order of pairs": (
         pairs(stratum(FASTER), order_effect=OrderEffect(3, 3, 6.0, 3.0, 4, 0.01, flagged=True)),
-        "Who ran first in a pair made a difference of +6.0 %; look at the order before trusting the change.",
+        [
+            "Who ran first in a pair made a difference of +6.0 %; look at the order before trusting the change.",
+            "Seen in one session: repeat it on another day before calling it confirmed.",
+        ],
     ),
     "strata differ": (
         pairs(
@@ -550,13 +687,17 @@ CAVEATS = {
             stratum(SLOWER, size=2),
             overall=over(2, -4.0, heterogeneous=True, i2=0.96),
         ),
-        "The change is not the same everywhere (I² 96 %), so one number does not fit all: read the rows first.",
+        [
+            "The change is not the same everywhere (I² 96 %), so one number does not fit all: read the rows first.",
+            "Seen in one session: repeat it on another day before calling it confirmed.",
+        ],
     ),
     "level after level": (
         answer_text(workers(20.0, 10.0, order="blocked")),
-        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
-        "cover that. Each interval is its cell's own; whether two cells differ is not judged by comparing their "
-        "intervals.",
+        [
+            "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
+            "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals.",
+        ],
     ),
     "level after level, first of all caveats": (
         answer_text(
@@ -568,43 +709,49 @@ CAVEATS = {
                 changes=[change("version")],
             )
         ),
-        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
-        "cover that. Measured on a simulated Pulp, not on a real server. The environment changed during the campaign: "
-        "version (target); runs before and after it are not comparable as they are. Each interval is its cell's own; "
-        "whether two cells differ is not judged by comparing their intervals.",
+        [
+            "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
+            "Measured on a simulated Pulp, not on a real server.",
+            "The environment changed during the campaign: version (target); runs before and after it are not comparable as they are.",
+            "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals.",
+        ],
     ),
     "level after level, drift unknown": (
         levels(
             of=workers(40.0, 20.0, 10.0, order="blocked"),
             drift=OrderDrift(known=False, shown=False),
         ),
-        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
-        "cover that. Whether the target drifted cannot be determined in this order. Seen in one session: repeat it on "
-        "another day before calling it confirmed.",
+        [
+            "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
+            "Whether the target drifted cannot be determined in this order.",
+            "Seen in one session: repeat it on another day before calling it confirmed.",
+        ],
     ),
     "level after level, drift shown": (
         levels(
             of=workers(40.0, 20.0, 10.0, order="blocked"),
             drift=OrderDrift(known=True, shown=True, slope_pct=-2.0, hours=3.0),
         ),
-        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
-        "cover that. Runs of one level drift (−2 % an hour): a difference between levels measured one after the other "
-        "cannot be distinguished from this drift. Seen in one session: repeat it on another day before calling it "
-        "confirmed.",
+        [
+            "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
+            "Runs of one level drift (−2 % an hour): a difference between levels measured one after the other cannot be distinguished from this drift.",
+            "Seen in one session: repeat it on another day before calling it confirmed.",
+        ],
     ),
     "level after level, drift of runs without times": (
         levels(
             of=workers(40.0, 20.0, 10.0, order="blocked"),
             drift=OrderDrift(known=True, shown=False, slope_pct=0.2, missed_pct=1.0),
         ),
-        "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not "
-        "cover that. Drift: none shown within levels (at most ±1 % a run would have been missed); between levels it "
-        "cannot be determined in this order. Seen in one session: repeat it on another day before calling it confirmed.",
+        [
+            "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
+            "Drift: none shown within levels (at most ±1 % a run would have been missed); between levels it cannot be determined in this order.",
+            "Seen in one session: repeat it on another day before calling it confirmed.",
+        ],
     ),
     "simulated": (
         answer_text(answer(cell(1, 20.0), simulators=["simulated Pulp"])),
-        "Measured on a simulated Pulp, not on a real server. Each interval is its cell's own; whether two "
-        "cells differ is not judged by comparing their intervals.",
+        ["Measured on a simulated Pulp, not on a real server."],
     ),
     "environment changed": (
         answer_text(
@@ -613,36 +760,42 @@ CAVEATS = {
                 [BegunSession(2, 7, None, [change("version")])], 1, paired=True
             ),
         ),
-        "The environment changed during the campaign: version (target); runs before and after it are not "
-        "comparable as they are. A new session begins at run 7: version (target) 3.1 → 3.2. "
-        "1 pair with runs on both sides of a border is left out. "
-        "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals.",
+        [
+            "The environment changed during the campaign: version (target); runs before and after it are not comparable as they are.",
+            "A new session begins at run 7: version (target) 3.1 → 3.2.",
+            "1 pair with runs on both sides of a border is left out.",
+        ],
     ),
     "few runs": (
         answer_text(answer(cell(1, 20.0, 2), cell(2, 20.0))),
-        "1 of 2 cells has fewer than 3 runs: no verdict is given for it. Each interval is its cell's own; "
-        "whether two cells differ is not judged by comparing their intervals.",
+        [
+            "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals."
+        ],
     ),
     "some failed": (
         answer_text(answer(cell(1, 20.0, 4, 1))),
-        "1 of 5 runs failed; means are those of the runs that came through.",
+        ["1 of 5 runs failed; means are those of the runs that came through."],
     ),
     "timed out": (
         answer_text(answer(cell(1, None, 4, 1, n_censored=1))),
-        "1 of 5 runs timed out: its cell has a lower bound in the place of a mean, and is not compared.",
+        [
+            "1 of 5 runs timed out: its cell has a lower bound in the place of a mean, and is not compared."
+        ],
     ),
     "lost": (
         answer_text(answer(cell(1, 20.0, n_lost=2))),
-        "2 of 7 runs were void, lost or cancelled and are not in the numbers.",
+        ["2 of 7 runs were void, lost or cancelled and are not in the numbers."],
     ),
     "some without a value": (
         answer_text(answer(cell(1, 20.0, n_lost=3), unobserved=2, values_needed=200)),
-        "2 of 8 runs have no value of duration: it takes 200 samples in a run. Measure longer, or judge by the mean. "
-        "1 of 8 runs was void, lost or cancelled and is not in the numbers.",
+        [
+            "2 of 8 runs have no value of duration: it takes 200 samples in a run. Measure longer, or judge by the mean.",
+            "1 of 8 runs was void, lost or cancelled and is not in the numbers.",
+        ],
     ),
     "saturated": (
         answer_text(answer(cell(1, 20.0, n_saturated=2, n_lost=2))),
-        "In 2 of 7 runs the generator was saturated: their values are bounds.",
+        ["In 2 of 7 runs the generator was saturated: their values are bounds."],
     ),
     "values of zero": (
         answer_text(
@@ -651,33 +804,34 @@ CAVEATS = {
                 invalid=[InvalidRun(1, 4, ""), InvalidRun(1, 1, "Measure more finely.")],
             )
         ),
-        "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): this cell is not compared with "
-        "others. Measure more finely.",
+        [
+            "In 1 of 1 cells a value is zero, negative or no number (runs 1, 4): this cell is not compared with others. Measure more finely."
+        ],
     ),
     "one lost": (
         answer_text(answer(cell(1, 20.0, n_lost=1))),
-        "1 of 6 runs was void, lost or cancelled and is not in the numbers.",
+        ["1 of 6 runs was void, lost or cancelled and is not in the numbers."],
     ),
     "one saturated": (
         answer_text(answer(cell(1, 20.0, n_saturated=1, n_lost=1))),
-        "In 1 of 6 runs the generator was saturated: its value is a bound.",
+        ["In 1 of 6 runs the generator was saturated: its value is a bound."],
     ),
     "all timed out": (
         answer_text(answer(cell(1, None, 0, 3, n_censored=3))),
-        "3 of 3 runs timed out.",
+        [],
     ),
     "all timed out or failed": (
         answer_text(answer(cell(1, None, 0, 3, n_censored=2))),
-        "3 of 3 runs timed out or failed.",
+        [],
     ),
 }
 
 
 @pytest.mark.parametrize("name", CAVEATS)
-def test_the_caveat_of_an_answer(name):
-    text, caveat = CAVEATS[name]
+def test_the_caveats_of_an_answer_the_worst_first(name):
+    text, caveats = CAVEATS[name]
 
-    assert text.caveat == caveat
+    assert [*filter(None, [text.caveat, *text.further])] == caveats
 
 
 ENDED = {
@@ -743,6 +897,16 @@ STATEMENTS = {
         "The fastest may lie above 8, the highest level tested: measure higher ones, too.",
     ),
 }
+
+
+def test_that_the_best_may_lie_above_one_level_is_told_once_for_all_groups():
+    groups = [structs.replace(ranked(), levels={"hosts": hosts}) for hosts in (5, 10, 20)]
+
+    said = [each.text for each in levels(*groups).statements if "may lie above" in each.text]
+
+    assert said == [
+        "The fastest may lie above 8, the highest level tested, in 3 of 3 tables: measure higher ones, too."
+    ]
 
 
 def test_nothing_is_said_to_lie_above_a_level_that_is_not_shown_to_be_the_best():
@@ -834,3 +998,81 @@ def test_the_levels_of_cells_and_strata_are_written_as_on_pages():
 
     assert [fact.label for fact in cells] == ["cache on", "cache none"]
     assert [fact.label for fact in strata] == ["on", "none"]
+
+
+def test_a_verdict_on_one_place_names_it_or_says_that_it_is_one():
+    contrast = primary(
+        FASTER,
+        operating_system="CentOS Stream 9",
+        content="rpm with modules and sources",
+        policy="on demand, cached",
+        engine="asyncio",
+        proxy="a proxy with a login",
+    )
+
+    text = levels(ranked(), primary=contrast)
+
+    assert text.sentence == "Workers 8 is 20.0 % faster than 2 at one combination of the others."
+
+
+@pytest.mark.parametrize(
+    ("judged", "interval"),
+    [
+        (verdict(Word.NOT_ENOUGH_DATA, -20.0, -34.0, -4.0), "−34.0 to −4.0 % (95 %)"),
+        (verdict(Word.EQUIVALENT, -1.0, -1.5, -0.5), "−1.5 to −0.5 % (95 %)"),
+        (verdict(Word.NO_DIFFERENCE_SHOWN, 2.0, 1.0, 3.0), "+1.0 to +3.0 % (95 %)"),
+        (FASTER, "16.0 to 24.0 % (95 %)"),
+    ],
+)
+def test_an_interval_has_signs_where_the_verdict_has_no_direction(judged, interval):
+    assert interval in pairs(stratum(judged)).certainty
+
+
+def test_no_caveat_on_runs_hides_another_one():
+    text = answer_text(answer(cell(1, 10.0, 10, 2, n_lost=5, n_saturated=2)))
+
+    assert [text.caveat, *text.further] == [
+        "2 of 17 runs failed; means are those of the runs that came through.",
+        "In 2 of 17 runs the generator was saturated: their values are bounds.",
+        "3 of 17 runs were void, lost or cancelled and are not in the numbers.",
+    ]
+
+
+@pytest.mark.parametrize("word", ["not_decided", "not_contradicted", "does_not_pass"])
+def test_where_nothing_came_through_no_criterion_hides_that(word):
+    state = ThresholdState(name="p95", word=word, value=None, interval=None)
+    judged = ThresholdCell(cell=1, levels={}, word=word, states=[state])
+    thresholds = Thresholds(word=word, conditions=[P95], cells=[judged])
+
+    text = answer_text(answer(cell(1, None, 0, 5)), thresholds=thresholds)
+
+    assert text.sentence == "No run came through: 5 failed."
+
+
+def test_a_criterion_that_is_not_shown_to_be_kept_is_a_caveat_beside_a_comparison():
+    state = ThresholdState(name="p95", word="not_decided", value=170.0, interval=None)
+    judged = ThresholdCell(cell=1, levels={}, word="not_decided", states=[state])
+    thresholds = Thresholds(word="not_decided", conditions=[P95], cells=[judged])
+
+    text = answer_text(REAL_RUNS, pairs=pairs_of(stratum(FASTER)), thresholds=thresholds)
+
+    assert text.sentence == "new is 20.0 % faster than old."
+    assert text.caveat == "Whether p95 of a registration stays within 3:00 min is not decided."
+
+
+def test_levels_that_are_alike_in_each_group_are_named():
+    text = two_groups(possibly=((1, 2), (3, 4)))
+    assert text.sentence == "No setting is shown to be the fastest in any of 2 combinations."
+
+    groups = [
+        level_group(
+            [2, 4],
+            cells=cells,
+            levels={"engine": engine},
+            best=best_of(cells, cells[0], [1.0, 1.0], possibly=cells, alike=True),
+        )
+        for engine, cells in (("a", [1, 2]), ("b", [3, 4]))
+    ]
+    assert answer_text(FOUR, levels=levels_of(*groups)).sentence == (
+        "The fastest workers: all equivalent (engine a); all equivalent (engine b)."
+    )

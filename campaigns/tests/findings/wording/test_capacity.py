@@ -11,7 +11,7 @@ from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
 from campaigns.findings.wording.capacity import beside_limit, metric_phrase
 from campaigns.findings.wording.capacity_answer import CapacityAnswer, capacity_texts
-from campaigns.findings.wording.loads import LoadWords, named, setting_name
+from campaigns.findings.wording.loads import LoadWords, named, plural, setting_name
 from campaigns.stats.capacity import Advice, CapacityWord, Held
 from campaigns.stats.interval import Interval
 from campaigns.stats.verdict import Word
@@ -63,15 +63,25 @@ def failing(load, share, low, high, state=Held.FAILED):
     )
 
 
-def one(carried, loads=LOADS, means=None, **fields):
-    """The answer of a campaign of one setting over loads; means: of its cells, 10 s at the first load, 20 s at the next."""
+def one(carried, loads=LOADS, means=None, values_needed=None, unobserved=0, target="", **fields):
+    """The answer of a campaign of one setting over loads; means: of its cells, 10 s at the first load, 20 s at the next.
+
+    values_needed, unobserved: of a percentile, and how many runs have too few.
+    """
     means = means or [10.0 * (place + 1) for place in range(len(loads))]
     cells = [
         cell(key, mean, hosts=load)
         for key, (load, mean) in enumerate(zip(loads, means, strict=True), 1)
     ]
     finding = capacities(carried_by(carried, loads), **fields)
-    return answer_text(answer(*cells, loads=["hosts"]), capacity=finding)
+    told = answer(
+        *cells,
+        loads=["hosts"],
+        values_needed=values_needed,
+        unobserved=unobserved,
+        target=target,
+    )
+    return answer_text(told, capacity=finding)
 
 
 def several(*carried, levels=None, **fields):
@@ -348,6 +358,10 @@ ONE = {
     "lost runs": (
         lambda: one(capacity(NOT_ENOUGH, reason="lost_runs")),
         "What is carried is not shown: too many runs have no value.",
+    ),
+    "too few samples for p95": (
+        lambda: one(capacity(NOT_ENOUGH, reason="lost_runs"), values_needed=200, unobserved=9),
+        "What is carried is not shown: 9 runs have fewer than the 200 samples that duration takes.",
     ),
     "too few units to show a share": (
         lambda: one(
@@ -714,10 +728,21 @@ def test_rows_come_first_where_the_change_differs_by_load():
 
 
 def test_a_primary_contrast_over_loads_is_named_once():
-    assert at_each_load(at_loads(SAME, FASTER, FASTER, differs_p=0.001, named_before=True)) == (
-        "Workers 4 vs. 2, over 3 loads: faster, −20.1 % (−25.0 … −15.0 %); differs by load. At "
-        "5 hosts no difference shown (−1.0 %), at 15 hosts faster (−31.0 %), at 40 hosts faster "
-        "(−31.0 %)."
+    text = at_loads(SAME, FASTER, FASTER, differs_p=0.001, named_before=True)
+
+    assert text.sentence == LEAD
+    said = [
+        each.text
+        for each in text.statements
+        if "Workers 4" in each.text or "At 5 hosts no" in each.text
+    ]
+    assert said == [
+        "Workers 4 is 20.1 % faster than 2 over 3 loads.",
+        "At 5 hosts no difference shown (−1.0 %), at 15 hosts faster (−31.0 %), at 40 hosts faster (−31.0 %).",
+    ]
+    assert (
+        text.caveat
+        == "How the settings compare differs by load, so read each load before the mean."
     )
 
 
@@ -743,8 +768,7 @@ def test_loads_of_which_nothing_is_known_are_only_described():
         ),
         (
             verdict(Word.NOT_ENOUGH_DATA, 1.0, -9.0, 12.0, more=4),
-            "That 2 generators and 1 generator measure the same is not shown: +1.0 % "
-            "(−9.0 … +12.0 %). Run about 4 blocks more to detect 5 %.",
+            "That 2 generators and 1 generator measure the same is not shown.",
         ),
     ],
 )
@@ -764,13 +788,15 @@ def test_metrics_are_written_inside_a_sentence():
         for label in (
             "Duration",
             "Time of a registration, mean",
-            "Time of a registration, 95th percentile",
+            "Time of a registration, p95",
+            "Latency, 95th percentile",
             "Registrations per second, middle 80 %",
         )
     ] == [
         "duration",
         "mean time of a registration",
         "p95 of the time of a registration",
+        "p95 of the latency",
         "registrations per second, middle 80 %",
     ]
 
@@ -866,6 +892,22 @@ def test_that_a_load_fails_is_what_was_found_and_no_caveat(cut_short, share):
     assert "runs failed" not in text.caveat
 
 
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("Staging API", "Staging API carries 388 to 416 hosts."),
+        ("", "Carries 388 to 416 hosts."),
+        ("a name of " + "very " * 22 + "many words", "Carries 388 to 416 hosts."),
+    ],
+)
+def test_the_target_is_the_subject_where_its_name_is_short(target, sentence):
+    carried = capacity(BETWEEN, 388.4, 402.9, 415.2, RISING)
+
+    assert one(carried, target=target).sentence == sentence
+    undecided = capacity(CapacityWord.NOT_ENOUGH_DATA, None, None, None, reason="no_bound")
+    assert one(undecided, target=target).sentence.startswith("What is carried is not shown")
+
+
 def undecided(confirmation=None, **fields):
     carried = capacity(BETWEEN, 240.0, None, 960.0, RISING, advice=Advice(blocks=47))
     setting = structs.replace(carried_by(carried), confirmation=confirmation)
@@ -905,3 +947,20 @@ def test_where_sessions_differ_another_one_is_advised(confirmation, advice):
 def test_a_value_at_the_limit_is_not_above_it_by_how_it_was_computed():
     assert beside_limit(100.00000000000001, 100.0, "%") == "100 %"
     assert beside_limit(100.00001, 100.0, "%") == "just above 100 %"
+
+
+@pytest.mark.parametrize(
+    ("levels", "text"),
+    [
+        ({"timeout_seconds": 30}, "timeout in seconds 30"),
+        ({"memory_gib": 8, "cpus": 4}, "memory in GiB 8, 4 CPUs"),
+        ({"requests in flight": 10}, "10 requests in flight"),
+        ({"puma_workers": 1}, "1 puma worker"),
+    ],
+)
+def test_a_setting_is_called_as_in_the_form(levels, text):
+    assert setting_name(levels) == text
+
+
+def test_a_name_with_its_unit_has_a_plural():
+    assert plural("timeout in seconds") == "timeouts in seconds"

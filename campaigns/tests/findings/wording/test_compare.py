@@ -15,11 +15,12 @@ from campaigns.findings.values import (
     RunsOfCell,
     Terms,
 )
-from campaigns.findings.wording.answer_text import Fact
+from campaigns.findings.wording.answer_text import Fact, is_short
 from campaigns.findings.wording.compare import (
     advice_of_row,
     answer_of,
     confirmation_text,
+    texts_of_carried,
 )
 from campaigns.stats.between_campaigns import OverCells
 from campaigns.stats.cell_summary import CellSummary
@@ -132,141 +133,221 @@ def differing(number, changed=()):
 SENTENCES = [
     (
         whole(row(FASTER)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8 %).",
+        (
+            "“campaign 2” is 20.0 % faster than “campaign 1” at workers 4.",
+            "18.8 to 21.2 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         whole(row(SLOWER)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: slower, +12.5 % (95 % +8.1 … +17.0 %).",
+        (
+            "“campaign 2” is 12.5 % slower than “campaign 1” at workers 4.",
+            "8.1 to 17.0 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         whole(row(FASTER, name="")),
-        "“campaign 2” vs. “campaign 1”: faster, −20.0 % (95 % −21.2 … −18.8 %).",
+        (
+            "“campaign 2” is 20.0 % faster than “campaign 1”.",
+            "18.8 to 21.2 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         whole(row(EQUIVALENT)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: equivalent within 2 %, +0.3 % (95 % −0.9 … +1.5 %).",
+        (
+            "“campaign 2” and “campaign 1” are equivalent within 2 % at workers 4.",
+            "−0.9 to +1.5 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         whole(row(OPEN)),
-        "“campaign 2” at workers 4 vs. “campaign 1”: not enough data, −3.0 % (95 % −9.0 … +3.4 %).",
+        (
+            "No difference is shown between “campaign 2” and “campaign 1” at workers 4: not enough data.",
+            "−9.0 to +3.4 % (95 %), 8 and 8 runs. Run about 8 runs more of each side to tell 0 from 5 %.",
+        ),
     ),
     (
         whole(row(verdict(Word.NOT_ENOUGH_DATA, n=1))),
-        "“campaign 2” at workers 4 vs. “campaign 1”: not enough data.",
+        (
+            "No difference is shown between “campaign 2” and “campaign 1” at workers 4: not enough data.",
+            "8 and 8 runs.",
+        ),
     ),
     (
         whole(row(verdict(Word.BETTER, 25.0, 20.0, 30.0)), terms=RATE),
-        "“campaign 2” at workers 4 vs. “campaign 1”: higher throughput, +25.0 % (95 % +20.0 … +30.0 %).",
+        (
+            "“campaign 2” has 25.0 % higher throughput than “campaign 1” at workers 4.",
+            "20.0 to 30.0 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         whole(row(FASTER), row(SLOWER), over=OVER),
-        "“campaign 2” vs. “campaign 1”: −15.0 % (95 % −17.0 … −13.0 %), geometric mean over 2 cells, "
-        "from −20.0 % to −10.0 %; faster in 1, slower in 1.",
+        (
+            "“campaign 2” vs. “campaign 1”, 2 cells: faster in 1, slower in 1.",
+            "−15.0 % (95 % −17.0 … −13.0 %) as geometric mean over 2 cells, from −20.0 % to −10.0 %.",
+        ),
     ),
     (
         whole(row(FASTER), row(OPEN), row(FAILING), over=replace(OVER, ci_pct=None)),
-        "“campaign 2” vs. “campaign 1”: −15.0 %, geometric mean over 2 cells, from −20.0 % to −10.0 %; "
-        "faster in 1, not enough data in 1, too many failures in 1.",
+        (
+            "“campaign 2” vs. “campaign 1”, 3 cells: faster in 1, not enough data in 1, too many failures in 1.",
+            "−15.0 % as geometric mean over 2 cells, from −20.0 % to −10.0 %.",
+        ),
     ),
     (
         whole(row(FAILING), row(FAILING)),
-        "“campaign 2” vs. “campaign 1”, 2 cells: too many failures in 2.",
+        (
+            "“campaign 2” vs. “campaign 1”, 2 cells: too many failures in 2.",
+            "2 comparisons in the tables.",
+        ),
     ),
-    (whole(), "“campaign 2” and “campaign 1” have no cell with the same levels."),
+    (whole(), ("“campaign 2” and “campaign 1” have no cell with the same levels.", "")),
     (
         whole(refused=[PATH]),
-        "“campaign 2” is not comparable with “campaign 1” (path: /a vs. /b).",
+        ("“campaign 2” is not comparable with “campaign 1” (path: /a vs. /b).", ""),
     ),
     (
         whole(refused=[LONG_PATH, Differs("unit", "s", "MB")]),
-        "“campaign 2” is not comparable with “campaign 1” (another path; unit: s vs. MB).",
+        ("“campaign 2” is not comparable with “campaign 1” (another path; unit: s vs. MB).", ""),
     ),
     (
         whole(row(REFUSED, refused=[Differs("files processed", "500", "520")])),
-        "“campaign 2” at workers 4 is not comparable with “campaign 1” (files processed: 500 vs. 520).",
+        (
+            "“campaign 2” at workers 4 is not comparable with “campaign 1” (files processed: 500 vs. 520).",
+            "1 comparison in the tables.",
+        ),
     ),
     (
         three(row(FASTER), row(SLOWER, side=2)),
-        "Against “campaign 1”: “campaign 2” −20.0 % (faster); “campaign 3” +12.5 % (slower).",
+        (
+            "Against “campaign 1”: “campaign 2” −20.0 % (faster); “campaign 3” +12.5 % (slower).",
+            "2 comparisons in the tables.",
+        ),
     ),
     (
         three(row(FASTER), row(FASTER), over_1=OVER, refused_2=[PATH]),
-        "Against “campaign 1”: “campaign 2” −15.0 % (95 % −17.0 … −13.0 %, 2 cells); “campaign 3” is not "
-        "comparable (path).",
+        (
+            "Against “campaign 1”: “campaign 2” −15.0 % (95 % −17.0 … −13.0 %, 2 cells); “campaign 3” is not comparable (path).",
+            "2 comparisons in the tables.",
+        ),
     ),
     (
         three(row(FAILING), row(FAILING)),
-        "Against “campaign 1”: “campaign 2” has no mean change over its 2 cells; “campaign 3” has no cell "
-        "with the same levels.",
+        (
+            "Against “campaign 1”: “campaign 2” has no mean change over its 2 cells; “campaign 3” has no cell with the same levels.",
+            "2 comparisons in the tables.",
+        ),
     ),
     (
         chosen(row(FASTER, name="")),
-        "campaign 2: workers 5 vs. campaign 1: workers 4: faster, −20.0 % (95 % −21.2 … −18.8 %).",
+        (
+            "campaign 2: workers 5 is 20.0 % faster than campaign 1: workers 4.",
+            "18.8 to 21.2 % (95 %), 8 and 8 runs.",
+        ),
     ),
     (
         chosen(row(FASTER, name=""), row(FAILING, side=2, name="")),
-        "Against campaign 1: workers 4: campaign 2: workers 5 −20.0 % (faster); campaign 3: workers 6 (too "
-        "many failures).",
+        (
+            "Against campaign 1: workers 4: campaign 2: workers 5 −20.0 % (faster); campaign 3: workers 6 (too many failures).",
+            "2 comparisons in the tables.",
+        ),
     ),
     (
         chosen(row(REFUSED, name="", refused=[PATH]), row(SLOWER, side=2, name="")),
-        "Against campaign 1: workers 4: campaign 2: workers 5 is not comparable (path); campaign 3: "
-        "workers 6 +12.5 % (slower).",
+        (
+            "Against campaign 1: workers 4: campaign 2: workers 5 is not comparable (path); campaign 3: workers 6 +12.5 % (slower).",
+            "2 comparisons in the tables.",
+        ),
     ),
     (
         whole(row(FAILING, candidate=cell(2, timed_out=1))),
-        "“campaign 2” at workers 4 vs. “campaign 1”: too many failures. campaign 2: workers 5: at least "
-        "22.9 s (1 of 8 runs timed out at 60 s).",
+        (
+            "“campaign 2” and “campaign 1” are not compared: too many failures at workers 4.",
+            "8 and 7 runs.",
+        ),
     ),
     (
         whole(row(FAILING, candidate=cell(2, failed=4))),
-        "“campaign 2” at workers 4 vs. “campaign 1”: too many failures. campaign 2: workers 5: fails "
-        "too often (4 of 8 runs failed).",
+        (
+            "“campaign 2” and “campaign 1” are not compared: too many failures at workers 4.",
+            "8 and 4 runs.",
+        ),
     ),
 ]
 
 
-@pytest.mark.parametrize(("compared", "sentence"), SENTENCES)
-def test_the_sentence_says_what_was_compared_and_by_how_much(compared, sentence):
-    assert answer_of(compared).sentence == sentence
+@pytest.mark.parametrize(("compared", "lines"), SENTENCES)
+def test_the_sentence_says_what_was_compared_and_by_how_much(compared, lines):
+    text = answer_of(compared)
+
+    assert (text.sentence, text.certainty) == lines
+    assert is_short(text.sentence)
+    assert is_short(text.certainty)
 
 
 CAVEATS = [
-    (whole(row(FASTER)), f"{NO_DIFFERENCE} {UNPAIRED}"),
+    (
+        whole(row(FASTER)),
+        [
+            "No difference in settings or environment is recorded, except the time.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
+    ),
     (
         whole(row(FASTER), differences=differing(1)),
-        f"The only recorded difference of “campaign 2” is Pulp (1 → 2). {UNPAIRED}",
+        [
+            "The only recorded difference of “campaign 2” is Pulp (1 → 2).",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
     (
         whole(row(FASTER), differences=differing(2)),
-        "2 things differ for “campaign 2”: Pulp (1 → 2), kernel (1 → 2); the change cannot be attributed to "
-        f"one of them alone. {UNPAIRED}",
+        [
+            "2 things differ for “campaign 2”: Pulp (1 → 2), kernel (1 → 2); the change cannot be attributed to one of them alone.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
     (
         whole(row(FASTER), differences=differing(5)),
-        "5 things differ for “campaign 2”: Pulp (1 → 2), kernel (1 → 2), workers (1 → 2) and 2 more; the "
-        f"change cannot be attributed to one of them alone. {UNPAIRED}",
+        [
+            "5 things differ for “campaign 2”: Pulp (1 → 2), kernel (1 → 2), workers (1 → 2) and 2 more; the change cannot be attributed to one of them alone.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
     (
         whole(row(FASTER), differences=differing(0, changed=(True, False))),
-        f"{NO_DIFFERENCE} The environment of “campaign 1” changed while it was measured. {UNPAIRED}",
+        [
+            "No difference in settings or environment is recorded, except the time.",
+            "The environment of “campaign 1” changed while it was measured.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
     (
         with_campaigns(whole(row(FASTER)), simulators=("simulated Pulp",)),
-        f"Measured on a simulated Pulp, not on a real server. {NO_DIFFERENCE} {UNPAIRED}",
+        [
+            "Measured on a simulated Pulp, not on a real server.",
+            "No difference in settings or environment is recorded, except the time.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
     (
         with_campaigns(whole(row(FASTER)), checked=False),
-        f"{NO_DIFFERENCE} perfdash did not check what work the imported runs did. {UNPAIRED}",
+        [
+            "No difference in settings or environment is recorded, except the time.",
+            "perfdash did not check what work the imported runs did.",
+            "Runs of different campaigns are not paired, so the change includes whatever else differed at the time.",
+        ],
     ),
-    (whole(refused=[PATH]), ""),
-    (whole(row(REFUSED, refused=[PATH])), ""),
+    (whole(refused=[PATH]), []),
+    (whole(row(REFUSED, refused=[PATH])), []),
 ]
 
 
-@pytest.mark.parametrize(("compared", "caveat"), CAVEATS)
-def test_the_caveat_names_what_else_may_be_the_cause(compared, caveat):
-    assert answer_of(compared).caveat == caveat
+@pytest.mark.parametrize(("compared", "caveats"), CAVEATS)
+def test_the_caveats_name_what_else_may_be_the_cause(compared, caveats):
+    text = answer_of(compared)
+
+    assert [*filter(None, (text.caveat, *text.further))] == caveats
 
 
 @pytest.mark.parametrize(
@@ -340,3 +421,12 @@ def test_the_numbers_of_several_candidates_are_those_over_their_cells():
     compared = three(row(FASTER), row(FASTER, side=2), over_1=OVER, over_2=OVER)
 
     assert [each.label for each in answer_of(compared).facts] == ["campaign 2", "campaign 3"]
+
+
+def test_what_is_carried_and_too_long_is_left_to_the_table_by_the_number_of_campaigns():
+    long = ["x" * 200]
+
+    assert "What both campaigns carry is in the table." in texts_of_carried(whole(), long)
+    assert "What 2 campaigns carry against “campaign 1” is in the table." in texts_of_carried(
+        three(), long
+    )

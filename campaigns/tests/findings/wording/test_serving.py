@@ -35,7 +35,7 @@ def test_a_flat_response_time_is_said_to_be_that_of_those_who_were_served():
 def test_it_is_in_the_answer_whatever_else_is():
     text = answer_text(answer(FREE, THROTTLED, unserved=[unserved()]))
 
-    assert "3 of 8 clients were served" in text.sentence
+    assert "3 of 8 clients were served" in text.caveat
 
 
 def test_nothing_is_said_where_all_were_served():

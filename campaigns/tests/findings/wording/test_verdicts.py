@@ -99,8 +99,8 @@ def test_two_names_of_one_setting_can_only_differ_by_a_false_alarm():
         ),
         (
             Verdict(Word.NOT_ENOUGH_DATA, n=3, required_n=1003, more=1000),
-            "It would take about 1,000 pairs more to detect 5 %: make runs vary less, or ask for a "
-            "larger change.",
+            "It would take about 1,000 pairs more to detect 5 %: reduce the noise, or accept a larger "
+            "smallest effect.",
         ),
         (
             Verdict(Word.NOT_ENOUGH_DATA, n=2, reason="n_below_minimum", required_n=2, more=0),

@@ -244,4 +244,4 @@ def test_how_a_target_is_set_stands_in_the_report_and_not_in_the_public_one(
 
     assert "set-engine --to=new" in inside
     assert "set-engine" not in outside
-    assert "No tool&#x27;s option is known for engine" in outside
+    assert "Set engine as you do on your target." in outside

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.html import conditional_escape
 
 from campaigns.findings.charts import sampling
+from campaigns.kit.activity import Action, record
 from campaigns.models import Campaign, Conclusion, Membership, Team
 from campaigns.planning import lifecycle
 from campaigns.reviews.checklist import checklist, without_word
@@ -248,6 +249,24 @@ def test_nobody_is_sent_to_review_without_somebody_asked(draft, author):
 
     assert response.status_code == 422
     assert "Choose a reviewer" in Page(response).text
+
+
+def test_the_only_reviewer_is_chosen_already(draft, author, reviewer):
+    page = Page(browser(author).get(f"/conclusions/{draft.pk}/send/"))
+
+    assert [(box["value"], "checked" in box) for box in page.named("reviewer")] == [
+        (str(reviewer.pk), True)
+    ]
+
+
+def test_the_history_names_a_check_by_its_title(draft, author, campaign):
+    check = f"stand_in-{campaign.pk}"
+    record(Action.WARNING_JUSTIFIED, user=author, subject=draft, check=check, text="It is known.")
+
+    assert (
+        "answered a warning: Simulator: It is known."
+        in Page(browser(author).get(f"/conclusions/{draft.pk}/")).text
+    )
 
 
 def test_who_approved_before_confirms_on_the_page(sent, reviewer):
