@@ -1,6 +1,6 @@
 """Queries of the home page and the lists of targets. Reads only."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,8 +12,8 @@ from django.utils import timezone
 from campaigns.execution import progress
 from campaigns.execution.live import seconds_left
 from campaigns.execution.waiting import Wait, waiting_for
-from campaigns.findings.answers import ListedAnswer, listed, published
 from campaigns.models import Attempt, Campaign, Run, Worker
+from campaigns.overview.answered import ENDED, Answered, answered, answers_in, with_campaigns
 from campaigns.planning.workers import answering
 from campaigns.results.generator_list import busy_workers
 
@@ -23,6 +23,12 @@ PHASES = (
     Attempt.Phase.MEASURE,
     Attempt.Phase.VERIFY,
 )
+
+
+def has_begun(teams: Set[int]) -> bool:
+    """Return whether something was launched here; imports are not."""
+    measured = Campaign.objects.filter(team__in=teams, source="")
+    return measured.exclude(state=Campaign.State.DRAFT).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +71,6 @@ class OpenCampaign:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of a campaign, and the number of its runs."""
-
-    pk: int
-    question: str
-    state: str
-    text: ListedAnswer
-    runs: int
-
-
-@dataclass(frozen=True, slots=True)
 class WorkerRow:
     """A worker process. `state`: idle, busy, lost or other, of another version: `version`."""
 
@@ -101,41 +96,9 @@ def open_campaigns(teams: Set[int], most: int = 8) -> list[OpenCampaign]:
     return [_open_campaign(campaign) for campaign in rows]
 
 
-def latest_answers(teams: Set[int], most: int = 6) -> list[Answer]:
-    """Return the newest answers of closed campaigns of teams, with the data of their sparklines."""
-    rows = (
-        published()
-        .filter(campaign__team__in=teams, campaign__archived_at=None)
-        .exclude(campaign__state__in=Campaign.ACTIVE)
-        .select_related("campaign")
-        .only(
-            *("sentence", "badges", "means"),
-            *("campaign__question", "campaign__state"),
-        )
-        .order_by("-computed_at")[:most]
-    )
-    counts = measured_runs([row.pk for row in rows])
-    return [
-        Answer(
-            row.pk,
-            row.campaign.question,
-            row.campaign.state,
-            listed(row),
-            counts.get(row.pk, 0),
-        )
-        for row in rows
-    ]
-
-
-def measured_runs(campaigns: Sequence[int]) -> dict[int, int]:
-    """Return the number of measured runs by campaign, without warm-ups and try-outs."""
-    rows = (
-        Run.objects.filter(campaign__in=campaigns, purpose=Run.Purpose.MEASURED)
-        .order_by()
-        .values_list("campaign")
-        .annotate(Count("pk"))
-    )
-    return dict(rows)
+def latest_answers(teams: Set[int], most: int = 6) -> list[Answered]:
+    """Return the answers of the campaigns of teams that ended last."""
+    return answered(with_campaigns(answers_in(teams)).order_by(ENDED.desc(), "-pk")[:most])
 
 
 def worker_rows(teams: Set[int]) -> list[WorkerRow]:
@@ -155,30 +118,6 @@ def worker_rows(teams: Set[int]) -> list[WorkerRow]:
         _worker_row(worker, busy.get(worker.name), teams, lost=worker.pk not in answered)
         for worker in workers
     ]
-
-
-def demonstration(teams: Set[int]) -> Campaign | None:
-    """Return the draft that can be launched with one click: the newest with the tag “demo”."""
-    return (
-        Campaign.objects.filter(
-            state=Campaign.State.DRAFT,
-            tags__contains=["demo"],
-            target__retired_at=None,
-            team__in=teams,
-        )
-        .select_related("target")
-        .order_by("-created_at")
-        .first()
-    )
-
-
-def demonstration_made(teams: Set[int]) -> Campaign | None:
-    """Return the last finished demonstration, which can be repeated; None while one is open."""
-    made = Campaign.objects.filter(
-        tags__contains=["demo"], target__retired_at=None, target__isnull=False, team__in=teams
-    ).exclude(state=Campaign.State.DRAFT)
-    last = made.select_related("target").order_by("-created_at").first()
-    return None if last is None or last.state in Campaign.ACTIVE else last
 
 
 def _open_campaign(campaign: Campaign) -> OpenCampaign:

@@ -32,14 +32,12 @@ SERVER = (
     "password",
     "forget_password",
     "is_dedicated",
-    "hardware",
-    "runs_on",
-    "notes",
-    "confirm_address",
 )
+OWNER = ("confirm_address",)
+MARKED = ("is_production",)
+DESCRIBED = ("hardware", "runs_on", "notes")
 CERTIFICATES = ("ca_bundle", "skip_verification", "client_certificate", "client_key")
 LIMITS = (
-    "is_production",
     "max_concurrency",
     "max_requests_per_second",
     "quiet_hours",
@@ -48,7 +46,7 @@ LIMITS = (
     "overload_hours",
 )
 WATCHED = ("process_groups", "links")
-ORDER = (*SERVER, *CERTIFICATES, *LIMITS, *WATCHED)
+ORDER = (*SERVER, *OWNER, *MARKED, *DESCRIBED, *CERTIFICATES, *LIMITS, *WATCHED)
 """The fields, by the panels of the page."""
 TYPED = tuple(each.name for each in Target._meta.fields if each.editable and each.name in ORDER)
 """The fields that fill a column unchanged; `saving.save` converts the others."""
@@ -173,6 +171,15 @@ class TargetForm(forms.ModelForm):
         self.fields["process_groups"].widget.attrs["placeholder"] = usual.strip()
         if not target.password:
             del self.fields["forget_password"]
+            self.fields["password"].help_text = "Encrypted at rest, and never shown again."
+
+    def asks_owner(self) -> bool:
+        """Return whether the address in the form is one that its owner has to confirm."""
+        try:
+            rule = rule_to_confirm(str(self["base_url"].value() or ""), installation_rules())
+        except network.NetworkError:
+            return False
+        return bool(rule) and rule != self.stored.confirmed_rule
 
     def clean_quiet_hours(self) -> str:
         """Refuse lines that cannot be read. Raise ValidationError."""

@@ -156,7 +156,7 @@ def _refuse_in_use(setting: Setting, name: str) -> None:
     active = Campaign.objects.filter(on_target(setting.target), state__in=list(Campaign.ACTIVE))
     for campaign in active:
         factors = {factor.name for factor in campaign.factors.all()}
-        if setting.name in factors | set(campaign.parameters):
+        if setting.name in factors | campaign.configured | set(campaign.parameters):
             raise Invalid({"name": [f"The campaign “{campaign.name}” needs it as it is."]})
     waiting = FoundSetting.objects.filter(setting=setting, restored_at=None, given_up="")
     if name != setting.name and waiting.filter(restore=True).exists():

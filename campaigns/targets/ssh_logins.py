@@ -1,5 +1,6 @@
 """The SSH login of a target's machine, and its accepted host key."""
 
+from contextlib import suppress
 from copy import copy
 
 from django.conf import settings as installation
@@ -13,6 +14,7 @@ from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import SshLogin, Target
 from campaigns.targets.actions import COMMAND, wrong_key
+from campaigns.targets.given_logins import given_at, own_login
 from campaigns.targets.machine_logins import (
     SECRETS,
     confirmed_rule,
@@ -48,8 +50,8 @@ def revised(login: SshLogin) -> Columns:
 def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
     """Store the SSH login of the target's machine, and return it. Raise Invalid, PermissionDenied.
 
-    An empty key or password leaves the stored one, unless host, port or user change. A new machine has a
-    new host key: the accepted one is deleted.
+    An empty key or password leaves the stored one, unless host, port or user change; then it is the one that was given for that user
+    of that machine before, as by a watch. A new machine has a new host key: the accepted one is deleted.
     """
     require_admin(user)
     row = SshLogin.objects.filter(target=target).first() or SshLogin(target=target)
@@ -62,7 +64,9 @@ def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
     if clean["key"] and (wrong := wrong_key(clean["key"])):
         raise Invalid({"key": [wrong]})
     held = "" if moved else row.key or row.password
-    require_secret(clean["key"], clean["password"], held)
+    place = clean["host"], clean["port"], clean["username"]
+    given = None if held else given_at(target, *place, of_commands=False)
+    require_secret(clean["key"], clean["password"], held or str(given or ""))
     row.confirmed_rule = confirmed_rule(
         target,
         clean["host"],
@@ -76,6 +80,8 @@ def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
         row.key = row.password = row.host_key = row.offered_key = ""
         row.looked_at, row.look_failure = None, ""
     changed = take_secrets(row, clean["key"], clean["password"])
+    if given is not None and not changed:
+        row.key, row.password, row.host_key = given.key, given.password, given.host_key
     row.save()
     record(
         Action.SSH_SAVED,
@@ -83,9 +89,25 @@ def save_ssh(data: FieldValues, target: Target, user: User) -> SshLogin:
         subject=row,
         target=target.name,
         moved=moved,
-        credentials_changed=changed,
+        credentials_changed=changed or given is not None,
     )
     return row
+
+
+def take_own_login(target: Target, user: User) -> bool:
+    """Let commands use the login of a target that is nothing but a machine; return whether it is new. Raise PermissionDenied.
+
+    What is missing, such as a user name, is asked for later, where commands need it.
+    """
+    if not target.password or SshLogin.objects.filter(target=target).exists():
+        return False
+    confirmed = {"confirm_address": "on"} if target.confirmed_rule else {}
+    for given in own_login(target):
+        place = {"host": given.host, "port": given.port, "username": given.username}
+        with suppress(Invalid):
+            save_ssh({**place, **confirmed}, target, user)
+            return True
+    return False
 
 
 @transaction.atomic

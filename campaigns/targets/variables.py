@@ -13,6 +13,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Driver
+from campaigns.kit.charts.labels import called
 from campaigns.kit.forms import Text, plain
 from campaigns.kit.mappings import JsonObject
 from campaigns.models import Setting, Target
@@ -34,6 +35,11 @@ class Variables:
     def hard(self) -> frozenset[str]:
         """The settings that are hard to change, unless a campaign overrides it."""
         return frozenset(name for name, each in self.settings.items() if each.hard_to_change)
+
+    def label_of(self, name: str) -> str:
+        """Return how people call a parameter or setting; a name that is none of them in words."""
+        known = self.fields.get(name)
+        return str(known.label) if known is not None and known.label else called(name)
 
     @property
     def builds(self) -> frozenset[str]:
@@ -58,11 +64,11 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
 
 def field_of(setting: Setting) -> forms.Field:
     """Return the field that reads values of a setting; an empty value leaves the setting as it is."""
-    text = f"{setting.label or setting.name}{f', {setting.unit}' if setting.unit else ''}"
+    unit = f" Its unit is {setting.unit}." if setting.unit else ""
     common: JsonObject = {
         "required": False,
-        "label": setting.label or setting.name.replace("_", " ").capitalize(),
-        "help_text": f"Setting of the target: {text}. Empty: as it is.",
+        "label": setting.label or called(setting.name),
+        "help_text": f"Setting of the target.{unit} Empty: as it is.",
     }
     low, high = setting.minimum, setting.maximum
     match setting.type:

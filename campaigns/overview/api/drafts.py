@@ -20,7 +20,7 @@ from campaigns.overview.api.campaigns import WholeCampaignApi
 from campaigns.overview.api.outputs import CampaignDetail
 from campaigns.planning import calibrating, checking, drafts, lifecycle, preview, templates
 from campaigns.planning.api.base import TAG, CampaignApi
-from campaigns.planning.api.design_shapes import CellName
+from campaigns.planning.api.cell_name import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
 from campaigns.planning.api.launch_check_outputs import LaunchCheckOutput, LaunchChecksOutput
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput

@@ -13,13 +13,15 @@ from campaigns.findings.api.shapes import ResultField, TextField
 from campaigns.findings.texts import texts_of
 from campaigns.kit.api.outputs import Part, Selectable, all_of, text
 from campaigns.kit.mappings import JsonObject
+from campaigns.kit.structs import schema_of
 from campaigns.models import Campaign, Factor, LaunchRequest
 from campaigns.planning import drafts
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
-from campaigns.planning.api.design_shapes import CellName, Definition
+from campaigns.planning.api.cell_name import CellName
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 from campaigns.planning.closed_loops import loop_of
+from campaigns.planning.definition import Definition
 from campaigns.planning.roles import roles_told
 from campaigns.results import environment, records, search_runs, versions
 from campaigns.results.api.run_outputs import cell_output
@@ -233,7 +235,7 @@ class CampaignDetail(CampaignOutput):
         facts = environment.environment_of(campaign)
         return [asdict(change) for change in environment.changes_of(campaign, facts)]
 
-    @extend_schema_field(Definition)
+    @extend_schema_field(schema_of(Definition))
     def get_definition(self, campaign: Campaign) -> JsonObject:
         """In the form in which it can be sent again."""
         return drafts.as_data(campaign)

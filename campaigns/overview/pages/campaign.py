@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from campaigns.execution import live
 from campaigns.execution.manual_steps import open_requests
-from campaigns.findings.pages import result
+from campaigns.findings.pages import levels, result
 from campaigns.kit.charts.labels import LevelLabels, level_text
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import TemplateContext
@@ -50,16 +50,24 @@ def _rows() -> QuerySet[Campaign]:
 @require_GET
 @takes(Right.SEE, Campaign)
 @one_moment()
-def campaign(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign."""
+def campaign(request: HttpRequest, pk: int, level: str = levels.ANSWER) -> HttpResponse:
+    """Show the page for the campaign's state; `?view=results` shows the results so far of a running campaign.
+
+    Addresses from before a result had levels lead to the level of what they name.
+    """
     row = get_object_or_404(_rows(), pk=pk)
+    is_first = level == levels.ANSWER
+    if row.state == Campaign.State.DRAFT and not is_first:
+        return redirect("campaign", pk)
     outline, waiting = outline_of(row), {"launch_request": lifecycle.waiting_of(row)}
     if row.state == Campaign.State.DRAFT:
         shown = {"anyway": ANYWAY in request.GET, **_draft(row, outline)}
         return render(request, "planning/draft.html", waiting | shown)
-    if row.state in Campaign.ACTIVE and request.GET.get("view") != "results":
+    if row.state in Campaign.ACTIVE and is_first and request.GET.get("view") != "results":
         return render(request, "overview/running.html", waiting | _running(row, outline))
-    shown = waiting | result.context(request, row, outline)
+    if is_first and (meant := levels.level_of_query(request.GET)) != levels.ANSWER:
+        return redirect(f"{levels.address_of(pk, meant)}?{request.GET.urlencode()}")
+    shown = waiting | result.context(request, row, outline, level)
     return render(request, "findings/result.html", shown)
 
 

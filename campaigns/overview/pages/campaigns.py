@@ -13,7 +13,7 @@ from campaigns.findings.charts.strips import Spark, spark
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.overview.home import measured_runs
+from campaigns.overview.answered import kind_label, measured_runs
 from campaigns.planning import drafts
 from campaigns.planning.filters import CampaignPageFilters
 from campaigns.planning.metrics import driver_if_known
@@ -73,8 +73,8 @@ def _rows(page: Page[Campaign]) -> list[Row]:
     return [
         Row(
             campaign,
-            driver.label if (driver := kinds[campaign.kind]) else campaign.kind,
-            driver is not None and driver.executable,
+            kind_label(campaign.kind),
+            (driver := kinds[campaign.kind]) is not None and driver.executable,
             answers[campaign.pk].sentence
             if campaign.pk in answers and campaign.state not in Campaign.ACTIVE
             else "",

@@ -10,6 +10,7 @@ from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.pages.people import may, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
+from campaigns.overview import examples
 from campaigns.overview import home as queries
 from campaigns.planning.lifecycle.approval import waiting_in
 from campaigns.targets.holders import target_rows
@@ -21,13 +22,14 @@ def home(request: HttpRequest) -> HttpResponse:
     """Show the home page; without any campaign, how to begin."""
     teams = may(request).see
     answers = queries.latest_answers(teams)
-    demonstration = queries.demonstration(teams)
+    offers = examples.offered(teams)
     context = _running(request) | {
         "answers": [(answer, spark(answer.text.means)) for answer in answers],
         "targets": target_rows(teams),
         "workers": queries.worker_rows(teams),
-        "demonstration": demonstration,
-        "made": None if demonstration else queries.demonstration_made(teams),
+        "examples": examples.for_overview(offers),
+        "has_examples": bool(offers),
+        "begun": queries.has_begun(teams),
         "launches": list(waiting_in(teams)),
         "empty": not Campaign.objects.exclude(state=Campaign.State.DRAFT)
         .filter(team__in=teams)

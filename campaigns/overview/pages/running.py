@@ -12,21 +12,29 @@ from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.pages.matrix import matrix_of
 from campaigns.execution.pages.run_details import _first, steps_of
 from campaigns.execution.queues import place_of
+from campaigns.execution.waiting import waiting_for
 from campaigns.findings.pages.tables import cell_table
 from campaigns.findings.store import findings_of
+from campaigns.findings.values import BriefCells, Cells
+from campaigns.findings.wording.cells import centre_of
 from campaigns.findings.wording.outlook import ahead
 from campaigns.findings.wording.starved import keep_waiting, starved_sentence
 from campaigns.kit import numbers
 from campaigns.kit.charts.labels import LevelLabels
 from campaigns.kit.mappings import ProgramProgress, TemplateContext
 from campaigns.kit.numbers import MISSING
-from campaigns.models import Campaign
+from campaigns.kit.units import UNITS
+from campaigns.models import Attempt, Campaign
+from campaigns.planning.metrics import metrics_of
 from campaigns.planning.outline import factors_of, rate_of, sample_of
 from campaigns.results.environment import simulators_of
 from campaigns.results.phrases import reason_of, value_text
 from campaigns.results.rows import RunRow, run_rows
 from campaigns.results.run_plots import Plot, labelled, throughput_plot
 from campaigns.results.search_runs import lines_of, state_of
+
+P95 = 0.95
+RATES = ("rate", "transfer rate", "file rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +134,60 @@ def so_far_context(campaign: Campaign, etag: str) -> TemplateContext:
         "headers": conditional(etag),
         "ahead": ahead(findings.outlook) if findings.outlook else "",
         "starved": starved_sentence(cells.cells) if cells else "",
-        "table": cell_table(cells, LevelLabels(factors_of(campaign))) if cells else None,
+        **_so_far_table(campaign, cells),
+    }
+
+
+def _so_far_table(campaign: Campaign, cells: Cells | BriefCells | None) -> TemplateContext:
+    """Return the table of cells; where they are loads, with the 95th percentile and the rate at each."""
+    if cells is None:
+        return {"table": None}
+    labels = LevelLabels(factors_of(campaign))
+    table = cell_table(cells, labels)
+    beside = _beside(campaign) if labels.load else {}
+    columns = {label: _means(campaign, metric) for label, metric in beside.items()}
+    first = table.page.start_index() - 1
+    keys = [cell.cell for cell in cells.cells[first : first + len(table.lines)]]
+    return {
+        "table": table,
+        "beside": [*columns],
+        "lines": [
+            (line, [column.get(key, MISSING) for column in columns.values()])
+            for line, key in zip(table.lines, keys, strict=True)
+        ],
+    }
+
+
+def _beside(campaign: Campaign) -> dict[str, str]:
+    """Return the names of the first 95th percentile and the first rate that are not primary, by their labels."""
+    others = [each for each in metrics_of(campaign) if each.name != campaign.primary_metric]
+    chosen = (
+        next((each for each in others if each.percentile == P95), None),
+        next(
+            (each for each in others if each.unit in UNITS and UNITS[each.unit].dimension in RATES),
+            None,
+        ),
+    )
+    return {each.label: each.name for each in chosen if each is not None}
+
+
+def _means(campaign: Campaign, metric: str) -> dict[int, str]:
+    """Return the mean of a metric in each cell as text."""
+    found = findings_of(campaign, metric, brief=True, only=("cells",)).summaries
+    if found is None or found.metric != metric:
+        return {}
+    return {
+        cell.cell: numbers.amount(centre, found.unit)
+        for cell in found.cells
+        if (centre := centre_of(cell)) is not None
     }
 
 
 def trials_context(campaign: Campaign, etag: str) -> TemplateContext:
-    """Return the try-outs of a draft, latest first."""
+    """Return the try-outs of a draft, latest first, and what the next one waits for."""
     labels = LevelLabels(factors_of(campaign))
-    current = live.current_of(campaign)
+    current, going_on = live.current_of(campaign), live.trial_goes_on(campaign)
+    is_on = current is not None and current.state == Attempt.State.RUNNING
     return {
         "campaign": campaign,
         "headers": conditional(etag),
@@ -141,7 +195,8 @@ def trials_context(campaign: Campaign, etag: str) -> TemplateContext:
             TrialLine(row, labels.sentence(row.levels), value_text(row.measured), reason_of(row))
             for row in run_rows(campaign, campaign.primary_metric, trials=True)[::-1]
         ],
-        "going_on": live.trial_goes_on(campaign),
+        "going_on": going_on,
+        "waiting": None if is_on or not going_on else waiting_for(campaign),
         "steps": steps_of(current) if current else [],
     }
 

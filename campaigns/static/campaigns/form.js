@@ -20,7 +20,7 @@
   function chips(box) {
     if ("chips" in box.dataset) return;
     box.dataset.chips = "";
-    const name = box.dataset.levels;
+    const name = box.dataset.label;
     const area = box.querySelector("textarea");
     const numeric = box.dataset.numeric === "true";
     const bad = new Set((box.dataset.bad ?? "").split("\n").filter(Boolean));
@@ -81,8 +81,7 @@
     box.append(list);
   }
 
-  /* A parameter that begins to vary begins with the value that somebody gave it, not with the
-     initial one, which nobody chose; a choice begins with the level that it had. */
+  /* A parameter that begins to vary has its present value as the first level. */
   document.addEventListener("input", (event) => {
     const name = event.target.name ?? "";
     if (!name.startsWith("vary-") || !event.target.checked) return;
@@ -95,19 +94,19 @@
       const present = single?.type === "checkbox" ? (single.checked ? "True" : "False") : chosen;
       for (const box of boxes) box.checked = box.value === present && !box.disabled;
     }
-    if (area && area.value.trim() === "" && chosen && chosen !== area.closest(".levels").dataset.initial) {
+    if (area && area.value.trim() === "" && chosen) {
       area.value = single.value;
       area.dispatchEvent(new CustomEvent("levels-changed"));
     }
   });
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-add-condition]");
+    const button = event.target.closest("[data-add-row]");
     if (!button) return;
-    const hidden = [...button.closest("fieldset").querySelectorAll(".condition[hidden]")];
+    const hidden = [...button.closest("fieldset").querySelectorAll("[data-row][hidden]")];
     if (hidden.length) {
       hidden[0].hidden = false;
-      hidden[0].querySelector("select").focus();
+      hidden[0].querySelector("select, input").focus();
     }
     if (hidden.length < 2) button.hidden = true;
   });
@@ -130,8 +129,67 @@
     }
   });
 
+  /* Another kind or target replaces the form. What is typed between the request and its answer is not in the answer:
+     it is put back into the new form, as far as that has the same fields, with the place where one types. */
+  const REDRAWN = "campaign-form";
+  const OWN = new Set(["hidden", "submit", "button", "fieldset"]);
+  const CHIPS = "[data-levels] .chips > input";
+  const controls = (form) => [...form.elements].filter((each) => each.name && !OWN.has(each.type));
+  const ticked = (control) => ["checkbox", "radio"].includes(control.type);
+  const named = (control) => ticked(control) ? `${control.name}=${control.value}` : control.name;
+  const held = (control) => ticked(control) ? control.checked : control.value;
+  let asked = null;
+  let typed = null;
+
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.target?.id !== REDRAWN) return;
+    asked = new Map(controls(detail.target).map((each) => [named(each), held(each)]));
+  });
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.target?.id !== REDRAWN || !detail.shouldSwap || !asked) return;
+    const changed = controls(detail.target).filter((each) => each.files?.length || asked.get(named(each)) !== held(each));
+    const { activeElement: at } = document;
+    typed = {
+      values: new Map(changed.map((each) => [named(each), each.files ?? held(each)])),
+      levels: new Map([...detail.target.querySelectorAll(CHIPS)].map((each) => [each.ariaLabel, each.value])),
+      at: at.matches(CHIPS) ? at.ariaLabel : named(at),
+      selection: at.matches("textarea, [type=text]") ? [at.selectionStart, at.selectionEnd] : null,
+    };
+    asked = null;
+  });
+  const show = (control) => {
+    control.closest(".condition")?.removeAttribute("hidden");
+    for (let fold = control.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  };
+  const put = (control, value) => {
+    if (value instanceof FileList) control.files = value;
+    else if (ticked(control)) control.checked = value;
+    else if (control.tagName !== "SELECT" || [...control.options].some((each) => each.value === value)) control.value = value;
+    if (control.type !== "radio") show(control);
+  };
+  const putBack = () => {
+    const form = document.getElementById(REDRAWN);
+    for (const control of controls(form)) {
+      if (typed.values.has(named(control))) put(control, typed.values.get(named(control)));
+    }
+  };
+  const typeOn = () => {
+    const form = document.getElementById(REDRAWN);
+    const boxes = [...form.querySelectorAll(CHIPS)];
+    for (const box of boxes) box.value = typed.levels.get(box.ariaLabel) ?? "";
+    const at = boxes.find((box) => box.ariaLabel === typed.at) ?? controls(form).find((each) => named(each) === typed.at);
+    if (at && document.activeElement !== at) at.focus();
+    if (at && typed.selection) at.setSelectionRange(...typed.selection);
+    if (typed.values.size) form.elements.question.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  document.addEventListener("htmx:afterSwap", () => { if (typed) putBack(); });
+
   const look = () => document.querySelectorAll("[data-levels]").forEach(chips);
-  document.addEventListener("htmx:afterSettle", look);
+  document.addEventListener("htmx:afterSettle", () => {
+    look();
+    if (typed) typeOn();
+    typed = null;
+  });
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", look);
   else look();
 })();

@@ -16,6 +16,28 @@
   });
 })();
 
+/* A link to a place on the page opens the folds that it is in; in a form the field that it names gets the focus. */
+(() => {
+  "use strict";
+  const CONTROLS = "input:not([type=hidden]), select, textarea, button";
+  const reveal = () => {
+    const place = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (!place) return;
+    for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (!place.closest("form") || place.hasAttribute("tabindex")) return;
+    const controls = place.matches(CONTROLS) ? [place] : [...place.querySelectorAll(CONTROLS)];
+    const shown = controls.filter((control) => control.checkVisibility() && control.tabIndex >= 0);
+    const wrong = shown.find((control) => control.matches("[aria-invalid=true]"));
+    (wrong ?? shown.find((control) => !control.matches("[role=switch]")))?.focus();
+  };
+  window.addEventListener("hashchange", reveal);
+  document.addEventListener("DOMContentLoaded", reveal);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) reveal();
+  });
+})();
+
 /* Polling: a panel that has not changed is left alone (focus, selection and scrolling stay), and
    a server that does not answer is said to be silent instead of showing old figures as new ones. */
 (() => {

@@ -65,6 +65,16 @@
     draw();
   };
 
+  /* A link from before a result had levels may name a part that stands on another level now: <nav data-parts="JSON"> */
+  const follow = (tabs) => {
+    const part = location.hash.slice(1);
+    if (!part || document.getElementById(part)) return;
+    const places = JSON.parse(tabs.dataset.parts);
+    const named = Object.keys(places).find((id) => id === part || (id.endsWith("-") && part.startsWith(id)));
+    if (named) location.replace(`${places[named]}${location.search}${location.hash}`);
+  };
+  for (const tabs of document.querySelectorAll("[data-parts]")) follow(tabs);
+
   const ended = document.getElementById("ended");
   if (ended) end(ended);
   for (const button of document.querySelectorAll("[data-notify]")) offer(button);

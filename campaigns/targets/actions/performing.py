@@ -109,7 +109,9 @@ def _run(
     if action.way != COMMAND:
         raise ActionFailed("A manual step is not done by a worker.")
     if server.ssh is None:
-        raise ActionFailed("Nobody has said how commands reach the target: give its SSH login.")
+        raise ActionFailed(
+            "No SSH login is configured for the target: an admin gives it on its page."
+        )
     arguments = [argument.replace(PLACE, _as_text(value)) for argument in action.arguments]
     ran = ssh.run(arguments, server.ssh, server.endpoint.rules, check, seconds)
     if ran.exit_status:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from campaigns.kinds.http.importing.reading import MOST_BYTES as MOST_FILE_BYTES
 from campaigns.kinds.http.importing.reading import read_apart
 from campaigns.kinds.http.importing.recorded import BadImport
-from campaigns.kinds.http.importing.sketch import Sketch, written
+from campaigns.kinds.http.importing.sketch import MOST_LISTED, Sketch, written
 from campaigns.kinds.http.program.reading import (
     MOST_BYTES,
     MOST_TABLE_BYTES,
@@ -164,7 +164,7 @@ class ImportedScenarioOutput(Part):
 
 
 class ImportScenario(Api):
-    """POST: draft a scenario from a HAR file, an OpenAPI document, or curl commands."""
+    """POST: draft a scenario from a HAR file, an OpenAPI document, an apidoc, or curl commands."""
 
     of = Target
     takes = {"post": Right.WRITE}
@@ -255,8 +255,9 @@ def _chosen(sketch: Sketch, query: JsonObject) -> tuple[list[int], list[int]]:
         return steps, list(known.values())
     names = list(filter(None, (name.strip() for name in query["take"].split(","))))
     if unknown := [name for name in names if name not in known]:
-        listed = ", ".join(known) or "none"
-        raise Invalid({"take": [f"“{unknown[0][:60]}” is not offered; there are {listed}."]})
+        shown = ", ".join(list(known)[:MOST_LISTED]) or "none"
+        more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+        raise Invalid({"take": [f"“{unknown[0][:60]}” is not offered; there are {shown}{more}."]})
     return steps, [known[name] for name in names]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from django.contrib import messages
@@ -15,8 +16,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.forms import add_errors
+from campaigns.kit.forms import add_errors, ask_again
 from campaigns.kit.mappings import CleanedData
+from campaigns.kit.pages.forms import Problem, problems_of
 from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, Data, held
@@ -24,6 +26,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
+from campaigns.targets.given_logins import given_at_machine
 from campaigns.targets.machine_logins import SECRETS
 from campaigns.targets.probes import request_look
 from campaigns.targets.setting_forms import (
@@ -113,6 +116,10 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
     """Edit the SSH login of the target."""
     target = _target(pk)
     row = SshLogin.objects.filter(target=target).first()
+    form = SshForm(posted(request), instance=row or SshLogin(target=target))
+    for given in () if row else given_at_machine(target, of_commands=False)[:1]:
+        form.initial.update(host=given.host, port=given.port, username=given.username)
+        form.fields["key"].help_text = f"Empty: the key or password that was given for {given}."
     return _edit(
         request,
         Edited(
@@ -120,7 +127,7 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
             title=f"How commands reach {target.name}",
             name="The SSH login",
             row=row,
-            form=SshForm(posted(request), instance=row or SshLogin(target=target)),
+            form=form,
             save=lambda data: ssh_logins.save_ssh(data, target, user_of(request)),
             stored=ssh_logins.revised,
             remove=reverse("ssh-delete", args=[pk]) if row else "",
@@ -222,19 +229,26 @@ def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
         else:
             return _saved(request, edited.target, edited.name)
     wrong = request.method == "POST" and not changed
+    if wrong or changed:
+        ask_again(form, SECRETS)
     context = {
         "target": edited.target,
         "title": edited.title,
         "form": form,
         "actions": edited.actions,
-        "errors": wrong,
-        "others": others,
+        "errors": _problems(edited, others) if wrong else [],
         "remove": edited.remove,
         "seen": opened_on(request, now, changed),
         "moved": changed and _moved(changed, edited),
     }
     status = 409 if changed else 422 if wrong else 200
     return render(request, "targets/setting.html", context, status=status)
+
+
+def _problems(edited: Edited, others: Sequence[str]) -> list[Problem]:
+    """Return all errors of the page, and those of no field."""
+    every = [*problems_of(edited.form), *chain.from_iterable(map(problems_of, edited.actions))]
+    return [*(Problem("", "", text) for text in others), *every]
 
 
 def _add_errors(edited: Edited, invalid: Invalid) -> list[str]:

@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,20 +17,29 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.forms import add_errors, is_key
+from campaigns.kit.forms import add_errors, ask_again, is_key
 from campaigns.kit.mappings import Json, TemplateContext
 from campaigns.kit.owners import team_for
+from campaigns.kit.pages.forms import problems_of
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import Right
 from campaigns.models import Target, Watch
-from campaigns.targets import feeds, quiet_hours, rights, saving
+from campaigns.targets import feeds, quiet_hours, rights, saving, ssh_logins
 from campaigns.targets.actions import fingerprint_of
-from campaigns.targets.forms import CERTIFICATES, SECRETS, SERVER, WATCHED, TargetForm
+from campaigns.targets.forms import (
+    CERTIFICATES,
+    DESCRIBED,
+    LIMITS,
+    SECRETS,
+    SERVER,
+    WATCHED,
+    TargetForm,
+)
 from campaigns.targets.holders import TargetRow, target_rows
-from campaigns.targets.probes import request_probe
+from campaigns.targets.probes import request_look, request_probe
 from campaigns.targets.production import is_protected
 from campaigns.targets.reaching import ssh_of
 from campaigns.targets.settings import as_levels
@@ -171,6 +181,19 @@ def target_edit(request: HttpRequest, pk: int) -> HttpResponse:
     return _form_page(request, get_object_or_404(Target, pk=pk, retired_at=None))
 
 
+@require_GET
+@takes(Right.OPERATE)
+def target_owner(request: HttpRequest) -> HttpResponse:
+    """Render the question whether the server at an address is the user's own; empty if the address does not ask for it."""
+    key = request.GET.get("target", "")
+    known = Target.objects.filter(team__in=may(request).operate, pk=int(key)) if is_key(key) else ()
+    data = {name: request.GET.get(name, "") for name in ("base_url", "confirm_address")}
+    form = TargetForm(data, target=next(iter(known), None))
+    return render(
+        request, "targets/_owner.html", {"owner": owner_of(form) if form.asks_owner() else None}
+    )
+
+
 @require_POST
 @takes(Right.OPERATE, Target)
 def target_retire(request: HttpRequest, pk: int) -> HttpResponse:
@@ -201,18 +224,29 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     form = form or TargetForm(posted(request), target=target)
     if invalid:
         add_errors(form, invalid)
+    if invalid or changed:
+        ask_again(form, SECRETS)
     stored = form.stored
+    folds = {
+        "described": DESCRIBED,
+        "certificates": CERTIFICATES,
+        "limits": LIMITS,
+        "watched": WATCHED,
+    }
     context = {
         "form": form,
         "target": target and stored,
         "team": team_form(request, OPERATE, invalid) if target is None else None,
         "server": [form[name] for name in SERVER if name in form.fields],
+        "described": [form[name] for name in DESCRIBED],
         "certificates": [form[name] for name in CERTIFICATES],
         "watched": [form[name] for name in WATCHED],
-        "has_watched": any(form[name].value() for name in WATCHED),
-        "has_certificates": any(form[name].value() for name in CERTIFICATES),
+        "is_open": {
+            fold: any(_is_touched(form, name) for name in names) for fold, names in folds.items()
+        },
+        "owner": owner_of(form),
         "zones": zones(),
-        "errors": bool(invalid),
+        "errors": problems_of(form) if invalid else [],
         "moved": changed and of_form(changed, form, SECRETS),
         "seen": opened_on(request, saving.revised(stored) if target else None, changed),
         "locked": _locked(target and stored),
@@ -224,7 +258,30 @@ def _form_page(request: HttpRequest, target: Target | None) -> HttpResponse:
     return render(request, "targets/form.html", context, status=status)
 
 
+def _is_touched(form: TargetForm, name: str) -> bool:
+    """Return whether a field that is folded has an error, or another value than an empty form."""
+    known = ("", None, False, Target._meta.get_field("quiet_zone").get_default())
+    return bool(form[name].errors) or form[name].value() not in known
+
+
+def owner_of(form: TargetForm) -> BoundField | None:
+    """Return the question whether the server is the user's own, if its address asks for that; None if it does not."""
+    box = form["confirm_address"]
+    return box if box.errors or box.value() or form.asks_owner() else None
+
+
+LOGIN = frozenset({"base_url", "username", "password"})
+
+
 def _saved(request: HttpRequest, form: TargetForm, target: Target) -> HttpResponse:
+    # Not after any save: somebody may have deleted what commands use.
+    has_login = not LOGIN.isdisjoint(form.changed_data)
+    if (
+        has_login
+        and is_admin(user_of(request))
+        and ssh_logins.take_own_login(target, user_of(request))
+    ):
+        request_look(target)
     why_not = request_probe(target)
     is_saved = f"{target.name} is saved"
     messages.success(
@@ -253,6 +310,7 @@ def _health(
     return {
         "target": target,
         "row": target_rows(teams, [target])[0],
+        "proved": all(proof["ok"] for proof in target.proofs),
         "awaited": awaited,
         "since": _stamp(target.probed_at),
         "look": look,

@@ -3,21 +3,25 @@
 from contextlib import nullcontext
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.forms import add_errors
+from campaigns.kit.forms import add_errors, ask_again
 from campaigns.kit.mappings import TemplateContext
 from campaigns.kit.numbers import amount, signed
+from campaigns.kit.pages.forms import problems_of
 from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right
 from campaigns.kit.ssh.keys import fingerprint_of
 from campaigns.models import Target, Watch
+from campaigns.targets.given_logins import address_for, given_at_machine
 from campaigns.targets.machine_logins import SECRETS
+from campaigns.targets.ssh_logins import is_admin
 from campaigns.targets.watches.base import Source
 from campaigns.targets.watches.forms import PREFIX, WatchForm
 from campaigns.targets.watches.registry import UnknownSource, source_of
@@ -127,6 +131,8 @@ def _edit(request: HttpRequest, target: Target, source: Source, row: Watch | Non
     form = WatchForm(
         posted(request), watch=row or Watch(target=target, source=source.name), source=source
     )
+    if row is None:
+        _begin_with_given(form, target, source, user_of(request))
     now = revised(row) if row else None
     changed, wrong = None, False
     if request.method == "POST":
@@ -136,8 +142,10 @@ def _edit(request: HttpRequest, target: Target, source: Source, row: Watch | Non
                 saved = save_watch(sent, target, source, user_of(request), row)
         except Changed as error:
             changed = error
+            ask_again(form, SECRETS)
         except Invalid as invalid:
             add_errors(form, invalid)
+            ask_again(form, SECRETS)
             wrong = True
         else:
             messages.success(request, f"The watch {saved} is saved. Try it to see what it reads.")
@@ -147,13 +155,25 @@ def _edit(request: HttpRequest, target: Target, source: Source, row: Watch | Non
         "source": source,
         "title": f"Watch by {source.label}" if row else f"New watch by {source.label}",
         "form": form,
-        "errors": wrong,
+        "errors": problems_of(form) if wrong else [],
         "watch": row if row and row.pk else None,
         "seen": opened_on(request, now, changed),
         "moved": changed and _moved(changed, form),
     }
     status = 409 if changed else 422 if wrong else 200
     return render(request, "targets/watch.html", context, status=status)
+
+
+def _begin_with_given(form: WatchForm, target: Target, source: Source, user: User) -> None:
+    """Fill in the login at the machine or server that was given already, and say that its secret is taken over."""
+    if source.uses_ssh:
+        for given in given_at_machine(target, of_commands=is_admin(user))[:1]:
+            form.initial.update(address=given.address, username=given.username)
+            form.fields["key"].help_text = f"Empty: the key or password that was given for {given}."
+    elif address := address_for(target, source):
+        form.initial.update(address=address, username=target.username)
+        if target.password:
+            form.fields["password"].help_text = f"Empty: the target's own for {target.username}."
 
 
 def _moved(changed: Changed, form: WatchForm) -> Moved:

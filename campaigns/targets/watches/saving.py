@@ -10,6 +10,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import Target, Watch
+from campaigns.targets.given_logins import given_at, password_at_server
 from campaigns.targets.machine_logins import (
     SECRETS,
     confirmed_rule,
@@ -17,6 +18,7 @@ from campaigns.targets.machine_logins import (
     require_shown,
     take_secrets,
 )
+from campaigns.targets.ssh_logins import is_admin
 from campaigns.targets.watches.base import Source
 from campaigns.targets.watches.forms import WatchForm
 from campaigns.targets.watches.registry import source_of
@@ -37,7 +39,8 @@ def save_watch(
 ) -> Watch:
     """Create or change a watch, and return it. Raise Invalid.
 
-    An empty key or password leaves the stored one, unless address or user change; an accepted host key then goes, too.
+    An empty key or password leaves the stored one, unless address or user change; an accepted host key then goes, too. A login that was
+    given for that user of that machine before is taken, as by another watch; that of commands for an administrator alone.
     """
     before = copy(watch) if watch else None
     row = watch or Watch(target=target, source=source.name)
@@ -54,11 +57,13 @@ def save_watch(
         row.tried_at, row.try_failure = None, ""
     clean = form.cleaned_data
     changed = take_secrets(row, *(clean.get(name) or "" for name in SECRETS))
+    place = source.host_and_port(clean["address"])
+    taken = not changed and _take_given(row, place, source, user)
     if source.uses_ssh:
         require_secret(row.key, row.password)
     row.confirmed_rule = confirmed_rule(
         target,
-        *source.host_and_port(clean["address"]),
+        *place,
         "address",
         before.confirmed_rule if before else "",
         clean["confirm_address"],
@@ -78,9 +83,22 @@ def save_watch(
         subject=row,
         target=target.name,
         moved=moved,
-        credentials_changed=changed,
+        credentials_changed=changed or taken,
     )
     return row
+
+
+def _take_given(row: Watch, place: tuple[str, int], source: Source, user: User) -> bool:
+    """Take over the login that was given for this user before, if the row has none; return whether there is one."""
+    if row.key or row.password or not row.username:
+        return False
+    if not source.uses_ssh:
+        row.password = password_at_server(row.target, *place, row.username)
+        return bool(row.password)
+    given = given_at(row.target, *place, row.username, of_commands=is_admin(user))
+    if given is not None:
+        row.key, row.password, row.host_key = given.key, given.password, given.host_key
+    return given is not None
 
 
 @transaction.atomic

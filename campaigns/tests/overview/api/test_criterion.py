@@ -110,7 +110,7 @@ def test_a_preview_tells_what_follows(api, target):
 
     shown = " ".join(each["text"] for each in body["remarks"])
     assert "slow is load: its levels are never ranked" in shown
-    assert "takes 352 units" in shown
+    assert "It takes 352 samples per cell without a failure" in shown
 
 
 def test_a_launched_campaign_is_amended(api, target):

@@ -12,10 +12,14 @@ from campaigns.execution import live, progress
 from campaigns.findings import compute
 from campaigns.kinds.base import Health
 from campaigns.models import Attempt, Campaign, Finding, LogLine, Run, Worker
+from campaigns.overview.pages import live as live_pages
 from campaigns.planning import lifecycle
 from campaigns.results.closing import close
+from campaigns.results.storing import Value
 from campaigns.stats.methods import METHODS
 from campaigns.tests.browsing import Page
+from campaigns.tests.findings.compute import loads
+from campaigns.tests.findings.compute.conftest import http_server
 from campaigns.tests.measured import begin, launched, outcome
 
 pytestmark = pytest.mark.django_db
@@ -155,7 +159,8 @@ def test_pairs_stand_together_in_the_matrix(browser, target, person):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_what_did_not_change_is_not_sent_again(browser, campaign, part):
+def test_what_did_not_change_is_not_sent_again(browser, campaign, part, monkeypatch):
+    monkeypatch.setattr(live_pages, "monotonic", lambda: 100.0)  # the tag has it, in steps
     with time_machine.travel(timezone.now(), tick=False):  # elapsed times change
         first = browser.get(url(part, campaign))
         tag = {"If-None-Match": first["ETag"]}
@@ -338,6 +343,29 @@ def test_so_far_shows_cells_without_a_verdict(browser, campaign):
     assert "1/3" in text
     assert "2.5 s" in text
     assert "verdict withheld until the stop rule is met" in text
+
+
+def test_so_far_shows_p95_and_the_rate_at_each_load(browser, settings):
+    settings.ALLOWED_ADDRESSES = "127.0.0.1:9"
+    campaign = loads.launch(http_server(), {"concurrency": [50, 100]})
+    loads.store(
+        campaign,
+        also=lambda run: [
+            Value(
+                "file_time_p95",
+                10.0 * run.cell.levels_by_factor["concurrency"],
+                "s",
+                lower_is_better=True,
+            ),
+            Value("throughput", 31.0, "MB/s", lower_is_better=False),
+        ],
+    )
+    compute.analyse(campaign)
+
+    text = Page(browser.get(url("campaign-so-far", campaign))).text
+
+    for told in ("Time of a file, p95", "500 ms", "1,000 ms", "Throughput", "31 MB/s"):
+        assert told in text
 
 
 @pytest.mark.parametrize(

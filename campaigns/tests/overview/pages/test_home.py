@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from campaigns.execution import progress
+from campaigns.findings import compute
 from campaigns.findings.charts.strips import spark
 from campaigns.findings.wording.verdicts import Display
 from campaigns.models import (
@@ -104,31 +105,16 @@ def test_an_empty_installation_says_where_to_begin(browser):
     assert "Add the first target" in page.text
 
 
-def test_a_demonstration_is_launched_with_one_click(browser, draft):
-    Campaign.objects.filter(pk=draft.pk).update(tags=["demo"])
-
-    page = Page(browser.get(reverse("home")))
-
-    actions = [attributes.get("action") for tag, attributes in page.elements if tag == "form"]
-    assert reverse("campaign-launch", args=[draft.pk]) in actions
-    assert page.named("csrfmiddlewaretoken")
-
-
-def test_a_demonstration_that_is_over_is_run_again_with_one_click(browser, draft, person, worker):
-    Campaign.objects.filter(pk=draft.pk).update(tags=["demo"])
-    again = reverse("campaign-repeat", args=[draft.pk])
+def test_a_campaign_is_run_again_with_one_click(browser, draft, person, worker):
     lifecycle.launch(draft, person)
-    assert again not in browser.get(reverse("home")).content.decode()
-    Campaign.objects.filter(pk=draft.pk).update(state="finished")
+    Campaign.objects.filter(pk=draft.pk).update(state="finished", tags=["nightly"])
     draft.runs.all().update(state="cancelled", reason="over")
 
-    home = browser.get(reverse("home"))
-    answer = browser.post(again)
+    answer = browser.post(reverse("campaign-repeat", args=[draft.pk]))
 
-    assert again in home.content.decode()
     made = Campaign.objects.order_by("-pk")[0]
     assert answer["Location"] == reverse("campaign", args=[made.pk])
-    assert (made.state, made.clone_of, made.tags) == ("running", draft, ["demo"])
+    assert (made.state, made.clone_of, made.tags) == ("running", draft, ["nightly"])
     assert made.seed != draft.seed
 
 
@@ -145,10 +131,6 @@ def test_the_overview_says_what_a_campaign_is(browser):
     text = Page(browser.get(reverse("home"))).text
 
     assert "A campaign asks one question of a server" in text
-
-
-def test_a_draft_without_the_tag_is_no_demonstration(browser, draft):
-    assert queries.demonstration(everywhere().see) is None
 
 
 def test_a_running_campaign_shows_its_phase_and_what_is_left(measuring):
@@ -232,6 +214,32 @@ def test_the_latest_answers_are_escaped_and_lead_to_their_campaigns(browser, dra
     assert "The &lt;new&gt; engine" in answer.content.decode()
     assert reverse("campaign", args=[draft.pk]) in answer.content.decode()
     assert "faster" in Page(answer).text
+
+
+def test_a_card_tells_target_kind_person_date_and_one_word(browser, target, person):
+    campaign = measured.launched(target, person)
+    measured.store(campaign, lambda run: 8.0 + run.position)
+    measured.finish(campaign)
+
+    shown = browser.get(reverse("home"))
+
+    ((answer, curve),) = shown.context["answers"]
+    assert (answer.target, answer.kind, answer.author) == (target.name, "Toy", person.username)
+    assert answer.ended_at == campaign.closed_at
+    assert curve is None
+    for text in (answer.text.word.word, target.name, "Toy", person.username):
+        assert text in Page(shown).text
+
+
+def test_the_campaign_that_ended_last_is_first_though_another_was_analysed_again(target, person):
+    keys = []
+    for _ in range(2):
+        campaign = measured.launched(target, person)
+        measured.store(campaign, lambda run: 8.0 + run.position)
+        keys.append(measured.finish(campaign).pk)
+    compute.analyse(Campaign.objects.get(pk=keys[0]))
+
+    assert [row.pk for row in queries.latest_answers(everywhere().see)] == keys[::-1]
 
 
 def test_no_verdict_is_shown_before_the_stop_rule(browser, launched, answered):

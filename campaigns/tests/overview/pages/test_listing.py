@@ -133,14 +133,15 @@ def test_pages_keep_the_filters(browser, target, person):
 
 
 def test_an_answer_and_its_curve_stand_in_the_list(browser, target, person):
-    campaign = launched(target, person, order="interleaved")
-    store(campaign, lambda run: 8.0 if run.cell.levels_by_factor["engine"] == "new" else 10.0)
+    levels = {"factors": {"workers": [8, 2, 4]}, "baseline": None, "paired_factor": ""}
+    campaign = launched(target, person, order="interleaved", **levels)
+    store(campaign, lambda run: 4.0 + run.cell.levels_by_factor["workers"])
     finish(campaign)
 
     page = browser.get(LIST)
 
     assert answers_of([campaign.pk])[campaign.pk].sentence in Page(page).text
-    assert 'points="4.0,28.0 116.0,4.0"' in page.content.decode()
+    assert 'points="4.0,28.0 60.0,20.0 116.0,4.0"' in page.content.decode()
 
 
 def test_markup_in_names_and_tags_is_text(browser, target, person):

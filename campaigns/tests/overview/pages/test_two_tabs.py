@@ -97,7 +97,7 @@ def test_levels_and_parameters_of_a_draft_are_compared_one_by_one(browser, draft
 
     refused = browser.post(address, mine | {"p-note": "mine", "act": "save"})
 
-    assert shown(refused) == [("note", "(empty)", "mine"), ("path", "/b", "/a")]
+    assert shown(refused) == [("Note", "(empty)", "mine"), ("Path", "/b", "/a")]
 
 
 def test_a_stale_tab_neither_launches_nor_tries(browser, draft, worker):

@@ -136,4 +136,4 @@ def test_the_campaign_form_offers_settings_of_the_chosen_target(browser, target)
     page = browser.get(f"{reverse('campaign-new')}?kind=toy&target={target.pk}").content.decode()
     assert 'name="vary-puma_workers"' in page
     assert re.search(r'name="hard-puma_workers"[^>]*\schecked', page)
-    assert "setting of the target" in page
+    assert "Settings of the target (1)" in page

@@ -58,8 +58,38 @@ def test_a_confirmed_target_is_stored_and_probed(browser, owner_may_confirm, pro
     assert probes == [stored]
 
 
-def test_the_question_for_the_owner_stands_only_where_it_is_one(browser, owner_may_confirm):
-    assert not Page(browser.get(reverse("target-new"))).named("confirm_address")
+@pytest.mark.parametrize(
+    ("base_url", "asks"),
+    [
+        ("http://127.0.0.1:24817", True),
+        ("https://10.1.2.3/", True),
+        ("postgresql://[fd00::1]:5432/db", True),
+        ("http://localhost:80/", True),
+        ("http://192.0.2.1.example/", False),
+        ("http://169.254.169.254/", False),
+        ("http://[::1", False),
+        ("", False),
+        ("x" * 9000, False),
+    ],
+)
+def test_the_question_for_the_owner_comes_as_soon_as_the_address_is_typed(
+    browser, owner_may_confirm, base_url, asks
+):
+    form = browser.get(reverse("target-new"))
+    part = Page(browser.get(reverse("target-owner"), {"base_url": base_url}))
+
+    assert not Page(form).named("confirm_address")
+    assert bool(part.named("confirm_address")) == asks
+    assert "aria-invalid" not in str(part.elements)
+
+
+def test_an_address_that_was_confirmed_asks_no_more(browser, owner_may_confirm, probes):
+    browser.post(reverse("target-new"), FORM | {"confirm_address": "on"})
+    known = {"target": Target.objects.get().pk}
+
+    for url, asks in ((FORM["base_url"], False), ("http://127.0.0.1:24818", True)):
+        part = browser.get(reverse("target-owner"), {"base_url": url, **known})
+        assert bool(Page(part).named("confirm_address")) == asks
 
 
 def test_a_stored_password_is_never_shown_and_stays_when_left_empty(browser, target, probes):
@@ -86,6 +116,24 @@ def test_a_typed_password_is_not_given_back_with_an_error(browser, owner_may_con
 
     assert answer.status_code == 422
     assert "correct horse" not in answer.content.decode()
+    page = Page(answer)
+    assert "Type the password again: a refused form does not keep it." in page.text
+    assert "f-password-error" in (page.named("password")[0]["aria-describedby"] or "")
+    assert "Fix 2 errors" in page.text
+    without = Page(browser.post(reverse("target-new"), FORM))
+    assert "Type the password again" not in without.text
+
+
+def test_what_is_optional_folds_until_it_is_wrong(browser, owner_may_confirm):
+    def is_open(**changes):
+        return browser.post(reverse("target-new"), FORM | changes).context["is_open"]
+
+    closed = {"described": True, "limits": False, "certificates": False, "watched": False}
+    assert is_open() == closed  # it has notes
+    assert is_open(quiet_hours="after lunch", notes="") == closed | {
+        "limits": True,
+        "described": False,
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from django.urls import reverse
 
 from campaigns.kit import encryption
 from campaigns.kit.ssh.access import HostKeyRefused
-from campaigns.models import Watch
+from campaigns.models import SshLogin, Target, Watch
 from campaigns.targets.watches import trying
 from campaigns.targets.watches.base import WatchFailed
+from campaigns.tests.browsing import Page
 from campaigns.tests.targets.watches.toy_source import toy_sources
 
 __all__ = ["toy_sources"]
@@ -148,3 +149,88 @@ def test_a_second_person_is_told_of_the_first_one(browser, target):
     response = browser.post(of(watch, "edit"), ENTERED | {"seen": seen})
     assert response.status_code == 409
     assert "other" in texts(response)
+
+
+def test_a_login_of_the_machine_that_was_given_is_not_asked_for_again(browser, target):
+    browser.post(new(target, "toy_ssh"), ENTERED)
+    first = Watch.objects.get()
+    Watch.objects.update(host_key=KEY)
+
+    commands = Page(browser.get(reverse("ssh", args=[target.pk])))
+    assert commands.named("host")[0]["value"] == "db.example"
+    assert commands.named("username")[0]["value"] == "watcher"
+    assert "Empty: the key or password that was given for watcher@db.example:5432." in commands.text
+    place = {"host": "db.example", "port": "5432", "username": "watcher", "key": "", "password": ""}
+    browser.post(reverse("ssh", args=[target.pk]), place)
+    login = SshLogin.objects.get()
+    assert (login.password, login.host_key) == (first.password, KEY)
+
+    first.delete()
+    page = Page(browser.get(new(target, "toy_ssh")))
+    assert page.named("address")[0]["value"] == "db.example:5432"
+    browser.post(new(target, "toy_ssh"), ENTERED | {"password": ""})
+    assert Watch.objects.get().password == login.password
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"address": "db.example:22"}, {"address": "web.example:5432"}, {"username": "root"}],
+)
+def test_a_login_that_was_given_goes_to_no_other_machine_or_user(browser, target, change):
+    browser.post(new(target, "toy_ssh"), ENTERED)
+
+    answer = browser.post(new(target, "toy_ssh"), ENTERED | change | {"password": ""})
+
+    assert answer.status_code == 422
+    assert "Give a private key or a password" in texts(answer)
+
+
+def test_the_login_of_commands_is_an_administrators_alone(browser, target, person, settings):
+    place = {"host": "db.example", "port": "5432", "username": "watcher", "password": "seven-times"}
+    browser.post(reverse("ssh", args=[target.pk]), place)
+    settings.OWNER_CONFIRMS = False
+
+    assert "db.example" not in texts(browser.get(new(target, "toy_ssh")))
+    answer = browser.post(new(target, "toy_ssh"), ENTERED | {"password": ""})
+
+    assert "Give a private key or a password" in texts(answer)
+    assert not Watch.objects.exists()
+
+
+def test_the_password_of_a_server_goes_to_a_watch_of_that_server_and_user(browser, target):
+    Target.objects.filter(pk=target.pk).update(
+        base_url="http://db.example:5432", username="watcher", password=encryption.encrypt("mine")
+    )
+
+    browser.post(new(target), ENTERED | {"password": ""})
+    browser.post(new(target), ENTERED | {"password": "", "address": "db.example:5433"})
+
+    assert [encryption.decrypt(row.password) for row in Watch.objects.all()] == ["mine", ""]
+
+
+def test_a_refused_form_says_that_a_secret_is_to_be_typed_again(browser, target):
+    wrong = ENTERED | {"key": "no key", "address": ""}
+
+    for page in (new(target, "toy_ssh"), reverse("ssh", args=[target.pk])):
+        answer = browser.post(page, wrong)
+        assert answer.status_code == 422
+        assert "Type the password again" in texts(answer)
+        assert "Type the private key again" in texts(answer)
+        assert "seven-times" not in texts(answer)
+
+
+def test_the_login_of_a_target_that_is_a_machine_is_that_of_commands(browser, monkeypatch):
+    asked: list[Target] = []
+    for name in ("request_look", "request_probe"):
+        monkeypatch.setattr(f"campaigns.targets.pages.targets.{name}", asked.append)
+
+    browser.post(
+        reverse("target-new"),
+        {"name": "store", "family": "machine", "base_url": "ssh://store.example:2222",
+         "username": "bench", "password": "seven-times"},
+    )  # fmt: skip
+
+    login = SshLogin.objects.get()
+    assert str(login) == "bench@store.example:2222"
+    assert encryption.decrypt(login.password) == "seven-times"
+    assert len(asked) == 2
