@@ -35,7 +35,7 @@ RUN groupadd --gid 999 perfdash \
     && useradd --uid 999 --gid 999 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin perfdash \
     && groupadd --gid 998 perfdash-programs \
     && useradd --uid 998 --gid 998 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin perfdash-programs \
-    && install -d -o perfdash -g perfdash /srv/work \
+    && install -d -o perfdash -g perfdash /srv/work /srv/sandbox \
     && install -d -o perfdash-programs -g perfdash-programs /srv/programs \
     && install -d -o perfdash-programs -g perfdash-programs -m 700 /srv/program-work \
     && find /usr/share/doc -type f ! -name copyright -delete \

@@ -8,7 +8,6 @@ run. The error of a value is against the median of the quiet runs of the same en
 import argparse
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -190,8 +189,7 @@ def every_engine(stack: ExitStack, nginx: str) -> dict[str, Engine]:
         "load, open, 20/s": lambda: load(web.url, offered(20.0)),
         **{
             f"downloader, {name}": partial(download, name, files.small, files.place)
-            for name in ("asyncio", "futures", "curl", "aria2")
-            if name != "aria2" or shutil.which("aria2c")
+            for name in ("asyncio", "futures", "curl")
         },
         "sql, closed, 4 clients": lambda: transact(target, common, place),
         "sql, open, 200/s": lambda: transact(target, offered_sql, place),

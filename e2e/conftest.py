@@ -175,6 +175,14 @@ class Perfdash:
             seconds,
         )
 
+    def logged_last(self):
+        """Return the end of the log of all services, without requests that only read; a data directory that is gone has none."""
+        log = self.data / "log" / "combined.log"
+        if not log.exists():
+            return f"{log} is not there"
+        lines = log.read_text(errors="replace").splitlines()
+        return "\n".join([line for line in lines if READ not in line][-LOGGED:])
+
     def simulators_listen(self):
         """Whether the sandbox and its servers are there; a start does not wait for them."""
         urls = [self.state.get(name) for name in ("sandbox_url", "pulp_url", "katello_url")]
@@ -306,9 +314,7 @@ def pytest_runtest_makereport(item, call):
     report = yield
     running = getattr(item, "funcargs", {}).get("perfdash")
     if report.failed and isinstance(running, Perfdash):
-        logged = (running.data / "log" / "combined.log").read_text(errors="replace").splitlines()
-        lines = [line for line in logged if READ not in line]
-        report.sections.append(("combined.log, the end", "\n".join(lines[-LOGGED:])))
+        report.sections.append(("combined.log, the end", running.logged_last()))
         for (campaign,) in running.rows(NOT_CLOSED):
             with suppress(Refused, OSError):
                 running.api("POST", f"campaigns/{campaign}/cancel", {"reason": "its test failed"})

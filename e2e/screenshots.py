@@ -16,12 +16,12 @@ WIDTH = 1440
 
 
 def result(page: Page) -> None:
-    """The finished campaign: answer, chart and cells."""
+    """The finished campaign: answer and chart."""
     page.goto("/campaigns/1/")
     expect(page.locator("#curve .main-svg").first).to_be_visible()
-    cells = page.locator("section", has=page.get_by_role("heading", name="Cells")).bounding_box()
-    assert cells is not None
-    height = cells["y"] + cells["height"] + 12
+    chart = page.locator("section[aria-labelledby=h-curve]").bounding_box()
+    assert chart is not None
+    height = chart["y"] + chart["height"] + 12
     page.screenshot(
         path=PICTURES / "result.png",
         full_page=True,

@@ -82,7 +82,7 @@ def test_a_closed_loop_over_hosts_and_an_open_one_over_rates(perfdash):
         state = ended(perfdash, campaign)
         assert state["runs"]["done"] == 6, state["runs"]
         answer = str(perfdash.api("GET", f"campaigns/{campaign}/findings/answer")["text"])
-        assert "Carries at least" in answer
+        assert "carries at least" in answer
         names = {
             row["name"]
             for row in perfdash.api("GET", f"campaigns/{campaign}/distributions")["results"]

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 LIMIT = 60.0
 """Seconds that no registration takes: all loads hold, up to the largest one."""
 SEARCH = {
-    "question": "How many hosts may register at once?",
+    "question": "How many hosts can register at once?",
     "kind": "registration",
     "parameters": {"packages": 0},
     "search": {"load": "hosts", "first": 8, "largest": 16},

@@ -14,9 +14,12 @@ PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 def main(words: Sequence[str]) -> int:
     """Return the exit code of the command, as a shell does."""
-    command = os.posix_spawnp(words[0], list(words), os.environ)
+    # The kernel drops a signal to the first process that has no handler yet; one that is blocked waits for it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
+    command = os.posix_spawnp(words[0], list(words), os.environ, setsigmask=before)
     for each in PASSED_ON:
         signal.signal(each, lambda number, _: os.kill(command, number))
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     while True:
         process, status = os.wait()
         if process == command:

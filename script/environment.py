@@ -74,7 +74,7 @@ def install(venv: Path, requirements: Path) -> None:
     uv = find_uv(venv)
     if not succeeds([uv, "--version"]):
         wanted = requirements_of("uv", LOCK.read_text(encoding="utf-8"))
-        installer = write(venv / ".wanted-uv", wanted)
+        installer = write(venv / ".installer", wanted)
         pinned: list[str | Path] = ["--require-hashes", "--only-binary", ":all:", "-r"]
         succeeds([*find_pip(venv), "install", "--quiet", *pinned, installer])
         installer.unlink()

@@ -57,6 +57,7 @@ OURS = Lock(
         Group("uv", (f"--group={PYPROJECT}:uv",)),
         Group("product", (PYPROJECT,)),
         Group("local", (PYPROJECT, "--group=local"), extends="product"),
+        Group("docs", (f"--group={PYPROJECT}:docs",)),
         Group("dev", (PYPROJECT, "--group=dev"), extends="local"),
     ),
 )

@@ -2,7 +2,7 @@
 
 # Print the packages whose programs are not there.
 missing_packages() {
-  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc aria2c:aria2 haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2 bwrap:bubblewrap \
+  for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2 bwrap:bubblewrap \
     fio:fio sysbench:sysbench hyperfine:hyperfine prometheus:prometheus prometheus-node-exporter:prometheus-node-exporter \
     apache2:apache2-bin puma:puma; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"

@@ -185,7 +185,6 @@ CONTESTANTS = (
     Contestant(CURL, engine("curl"), ours=True),
     Contestant(ASYNCIO, engine("asyncio"), ours=True),
     Contestant(FUTURES, engine("futures"), ours=True),
-    Contestant("engine aria2", engine("aria2"), ("aria2c",), ours=True),
     Contestant(ARIA2C, aria2c, ("aria2c",)),
     Contestant(SHA256SUM, curl_and_sha256sum, ("curl", "sha256sum")),
     Contestant(OPENSSL, curl_and_openssl, ("curl", "openssl")),

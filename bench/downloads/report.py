@@ -56,7 +56,6 @@ def markdown(
         "file is verified by SHA-256. CPU time is that of all processes of the client. There are two clocks. *Wall* and",
         "*CPU* of our engines begin when interpreter and libraries are loaded, as the value of a campaign does. *Whole* is",
         "from the start of the program to its end, imports included. Programs of others have only the second.",
-        "The engine `aria2` is aria2c under perfdash's rules of addresses, with the engine's own work.",
         "",
     ]
     for name, (files, rounds) in taken.items():

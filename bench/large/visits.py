@@ -130,7 +130,7 @@ def pages_of(campaign: int, size: str) -> Sequence[tuple[str, str]]:
         (f"result page, {size}", base),
         (f"chart of every run, {size}", f"{base}charts/curve/"),
         (f"chart of drift, {size}", f"{base}charts/drift/"),
-        (f"result page, {size}, filtered, second page of runs", f"{base}?q=asyncio&page=2"),
+        (f"result page, {size}, filtered, second page of runs", f"{base}runs/?q=asyncio&page=2"),
         (f"page of a run, {size}", f"{base}runs/7/"),
         (f"runs as CSV, {size}", f"{base}runs.csv"),
         (f"comparisons as CSV, {size}", f"{base}comparisons.csv"),

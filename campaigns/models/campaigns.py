@@ -141,6 +141,11 @@ class Campaign(models.Model):
     search = models.JSONField(
         null=True, blank=True, help_text="Of a search for capacity; `planning.search`."
     )
+    configurations = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Named sets of settings that are levels; `planning.configurations`.",
+    )
     closed_loop = models.JSONField(
         null=True, blank=True, help_text="Declared with submitted runs; `planning.closed_loops`."
     )
@@ -289,6 +294,11 @@ class Campaign(models.Model):
         return several or [self.target] * (self.target is not None)  # type: ignore[list-item]
 
     @property
+    def configured(self) -> set[str]:
+        """The settings that its named configurations set."""
+        return {name for chosen in (self.configurations or {}).values() for name in chosen}
+
+    @property
     def is_production(self) -> bool:
         """Whether a server under test is marked as one that others depend on."""
         return any(target.is_production for target in self.targets)
@@ -387,6 +397,12 @@ class Factor(models.Model):
         choices=Role,
         blank=True,
         help_text="What its levels are; empty: what the kind of test declares.",
+    )
+    guess = models.CharField(
+        max_length=300,
+        blank=True,
+        db_default="",
+        help_text="Why it is a factor, where an imported file does not say so; its levels are not ranked before somebody states its role.",
     )
     unlimited = models.FloatField(
         null=True, help_text="The level that means no limit, which comes after all others."

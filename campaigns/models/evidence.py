@@ -388,15 +388,18 @@ class PublishedAnswer(models.Model):
     """The answer of a campaign as lists, messages and readers of `perfdash_views.campaigns` see it.
 
     perfdash writes it with the findings; the pages of one campaign write the answer from the findings, which hold more. It
-    holds where the finding `answer` is stored, so that nobody else has to delete it. means: of the cells in their order,
-    as a spark line shows them. version: of perfdash, whose words these are; another one has them written anew.
+    holds where the finding `answer` is stored, so that nobody else has to delete it. caveat: the worst one; more_caveats: how
+    many others there are. badges: the word of the primary question, if there is one. means: of the cells along the only factor, as a
+    spark line shows them. version: of perfdash, whose words these are; another one has them written anew.
     """
 
     campaign = models.OneToOneField(
         Campaign, on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     sentence = models.TextField()
+    certainty = models.TextField(db_default="")
     caveat = models.TextField()
+    more_caveats = models.PositiveIntegerField(db_default=0)
     badges = models.JSONField(db_default=[])
     means = ArrayField(models.FloatField(null=True), db_default=[])
     computed_at = models.DateTimeField(db_default=Now(), db_index=True)

@@ -25,11 +25,14 @@ MOST_CONCLUSIONS = 10
 
 
 @register.inclusion_tag("reviews/comments/_discussion.html", takes_context=True)
-def discussion(context: Context, what: Campaign | Conclusion) -> dict[str, Any]:
-    """Render the threads of a campaign or a conclusion, with the form for a new one."""
+def discussion(
+    context: Context, what: Campaign | Conclusion, folded: bool = False
+) -> dict[str, Any]:
+    """Render the threads of a campaign or a conclusion, with the form for a new one. folded: a click unfolds them."""
     request = context["request"]
     return {
         "talk": discussion_of(what, request.user),
+        "folded": folded,
         "user": request.user,
         "csrf_token": context.get("csrf_token"),
     }

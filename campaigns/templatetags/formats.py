@@ -36,6 +36,7 @@ for _filter in (
     formats.unbroken,
     formats.breakable,
     formats.instant,
+    formats.age,
     formats.ago,
 ):
     register.filter(_filter)

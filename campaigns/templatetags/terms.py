@@ -7,7 +7,7 @@ from django.template import Context, Library
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from campaigns.overview.pages.help import glossary
+from campaigns.overview.documentation import glossary
 
 register = Library()
 

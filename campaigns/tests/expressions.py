@@ -65,10 +65,11 @@ def _patterns_in(value: Any) -> Iterator[Any]:
 
 def _used(name: str, text: str) -> frozenset[str]:
     """Return how a module uses what it calls so; as a search where that cannot be seen."""
-    found = {
-        _way(way) for way in re.findall(rf"\b{re.escape(name)}\.(\w+)\(", text) if way in METHODS
-    }
-    return frozenset(found or {"search"})
+    called = [name, *re.findall(rf"\bfor (\w+)\b[^\n]* in {re.escape(name)}\b", text)]
+    ways = [way for each in called for way in re.findall(rf"\b{each}\.(\w+)\(", text)]
+    if re.search(rf"\bcount_unknown\([^\n]*, {re.escape(name)}\b", text):
+        ways.append("match")  # of each line
+    return frozenset(_way(way) for way in ways if way in METHODS) or frozenset({"search"})
 
 
 def _way(method: str) -> str:

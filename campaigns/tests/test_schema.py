@@ -444,6 +444,7 @@ def test_a_password_is_on_no_page(campaign):
         reverse("target", args=target_key),
         reverse("target-edit", args=target_key),
         reverse("campaign", args=campaign_key),
+        reverse("campaign-print", args=campaign_key),
         reverse("campaign-clone", args=campaign_key),
         reverse("campaign-json", args=campaign_key),
         reverse("campaign-runs-csv", args=campaign_key),

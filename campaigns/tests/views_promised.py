@@ -22,7 +22,7 @@ COLUMNS = {
         "float8, margin float8, stop_rule varchar, fidelity varchar, source varchar, "
         "external_id varchar, created_at timestamptz, launched_at timestamptz, closed_at "
         "timestamptz, runs int8, runs_done int8, runs_failed int8, runs_void int8, "
-        "runs_cancelled int8, answer text, answer_caveat text, answered_at timestamptz, "
+        "runs_cancelled int8, answer text, answer_certainty text, answer_caveat text, answered_at timestamptz, "
         "data_hash varchar"
     ),
     "cell_summaries": (

@@ -14,6 +14,10 @@ from campaigns.reviews.pages import bundles, comments
 
 urlpatterns = [
     path("", pages.campaign, name="campaign"),
+    *(
+        path(f"{level}/", pages.campaign, {"level": level}, name=f"campaign-{level}")
+        for level in ("evidence", "trust", "runs", "settings", "print")
+    ),
     path("checks/", pages.campaign_checks, name="campaign-checks"),
     path("launch/", actions.launch, name="campaign-launch"),
     path("try/", actions.try_one, name="campaign-try"),

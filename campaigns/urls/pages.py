@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 from campaigns.accounts.pages import account, activity, teams
 from campaigns.execution.pages import manual_steps, programs, queues
 from campaigns.findings.pages import compare
-from campaigns.overview.pages import campaigns, health, home, metrics
+from campaigns.overview.pages import board, campaigns, examples, health, home, metrics
 from campaigns.overview.pages.help import help_page
 from campaigns.planning.pages import define, fitness, launches
 from campaigns.planning.pages import templates as team_templates
@@ -19,6 +19,9 @@ from campaigns.targets.pages import targets, watches
 urlpatterns = [
     path("", home.home, name="home"),
     path("running/", home.running, name="home-running"),
+    path("board/", board.board, name="board"),
+    path("examples/", examples.example_list, name="example-list"),
+    path("examples/<slug:name>/start/", examples.example_start, name="example-start"),
     # Those who watch ask without a slash at the end, or with one; a redirection would confuse them.
     re_path(r"^health/?$", health.health, name="health"),
     re_path(r"^ready/?$", health.ready, name="ready"),
@@ -32,6 +35,7 @@ urlpatterns = [
     path("account/notifications/", include("campaigns.accounts.pages.notification_urls")),
     path("targets/", targets.target_list, name="target-list"),
     path("targets/new/", targets.target_new, name="target-new"),
+    path("targets/owner/", targets.target_owner, name="target-owner"),
     path("targets/<int:pk>/", targets.target_page, name="target"),
     path("targets/<int:pk>/health/", targets.target_health, name="target-health"),
     path("targets/<int:pk>/probe/", targets.target_probe, name="target-probe"),

@@ -96,6 +96,7 @@ def page(owners, perfdash, cookies):
     stored = {"origin": perfdash.state["base_url"], "storageTypes": "local_storage"}
     owners.new_cdp_session(opened).send("Storage.clearDataForOrigin", stored)
     for each in owners.pages:
+        each.goto("about:blank")  # Chromium may never close a page that is about to reload itself
         each.close()
     owners.clear_permissions()
     owners.remove_listener("weberror", note)

@@ -1,6 +1,7 @@
 """What the tests type into the campaign form, and read on the pages."""
 
 import re
+from contextlib import contextmanager
 
 from playwright.sync_api import expect
 
@@ -20,9 +21,10 @@ def vary(page, parameter):
 
 
 def levels(page, parameter, *wanted):
-    """Type levels into the chips, which begin empty where nobody changed the fixed value."""
+    """Type levels into the chips in place of the present value, with which they begin."""
     box = page.get_by_role("textbox", name=f"Add a level of {parameter}")
     expect(box).to_be_visible()
+    page.get_by_role("button", name=re.compile(rf"^Remove level .* of {parameter}$")).click()
     for level in wanted:
         box.fill(level)
         box.press("Enter")
@@ -54,3 +56,11 @@ def finished_runs(page):
     """What the progress panel says."""
     said = page.locator("#progress dd").first.inner_text()
     return int(said.split()[0])
+
+
+@contextmanager
+def renewed(page):
+    """Wait until the form of the campaign is that of another kind or target."""
+    page.locator("#campaign-form").evaluate("form => form.dataset.before = ''")
+    yield
+    expect(page.locator("#campaign-form[data-before]")).to_have_count(0)

@@ -28,8 +28,9 @@ def test_conditions_are_added_and_the_plan_tells_what_they_take(page):
     page.get_by_label("Limit of condition 3", exact=True).fill("5 MB")
     expect(plan).to_contain_text("“5 MB” is in MB, and throughput in MB/s")
     page.get_by_label("Limit of condition 3", exact=True).fill("5 MB/s")
-    page.get_by_label("Work that may fail").fill("1")
-    expect(plan).to_contain_text("To show that at most 1 % fail takes 1,833 units")
+    page.get_by_text("Allowed failures, and resolution").click()
+    page.get_by_label("Allowed failures").fill("1")
+    expect(plan).to_contain_text("It takes 1,833 files per cell without a failure")
     if folder := os.environ.get("SHOTS"):
         page.screenshot(path=f"{folder}/light.png", full_page=True)
         page.set_viewport_size({"width": 390, "height": 900})

@@ -1,18 +1,22 @@
 """The form of a campaign: a plan that changes while one types, and errors where they belong."""
 
 import re
+from contextlib import contextmanager, suppress
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from e2e.browser.campaigns import manifest, runs_of
-from e2e.browser.pages import campaign_in, choose, figure, levels, tiles, vary
+from e2e.browser.pages import campaign_in, choose, figure, levels, renewed, tiles, vary
+from e2e.conftest import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
+FORM = re.compile(r"/campaigns/new/")
+
 
 def test_the_plan_changes_while_one_types(page):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     expect(figure(page, "cells × blocks")).to_have_text("1 × 3")
     first_time = figure(page, "about").inner_text()
 
@@ -42,10 +46,11 @@ def test_the_plan_changes_while_one_types(page):
 
 
 def test_the_primary_contrast_follows_the_levels_and_keeps_what_was_chosen(page):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill("7 against 5?")
     vary(page, "concurrency")
     levels(page, "concurrency", "5", "7", "10")
+    page.get_by_text("Primary contrast", exact=True).first.click()
     candidate, baseline = (
         page.locator(f"#f-contrast_{side}") for side in ("candidate", "baseline")
     )
@@ -68,8 +73,119 @@ def test_the_primary_contrast_follows_the_levels_and_keeps_what_was_chosen(page)
     expect(page.locator(".meta").first).to_contain_text("primary contrast concurrency 7 vs. 5")
 
 
+def test_the_keyboard_comes_to_the_buttons_and_from_an_error_to_its_field(page):
+    page.goto("/campaigns/new/?target=1")
+    for key in ("Tab", "Tab", "Enter", "Tab"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("button", name="Lock and launch")).to_be_focused()
+
+    page.get_by_label("What do you want to know?").fill("Where is the error?")
+    page.get_by_text("More parameters (7)").click()
+    page.get_by_label("File timeout in seconds", exact=True).fill("soon")
+    page.get_by_role("button", name="Save draft").click()
+    told = page.locator("#problems")
+    expect(told).to_contain_text("Fix 1 error")
+    page.get_by_text("More parameters (7)").click()
+    expect(page.get_by_label("File timeout in seconds", exact=True)).to_be_hidden()
+    told.get_by_role("link", name="File timeout in seconds").click()
+    expect(page.get_by_label("File timeout in seconds", exact=True)).to_be_focused()
+
+
+def test_another_kind_has_no_value_of_the_one_before(page):
+    page.goto("/campaigns/new/?kind=downloader")
+    page.locator("[name=kind][value=http]").check()
+    expect(page.get_by_label("Scenario", exact=True)).to_be_visible()
+    expect(page.locator("#plan-status")).to_contain_text("3 runs")
+    expect(page.get_by_label("Processes", exact=True)).to_have_value("")
+
+
+@contextmanager
+def held_back(page, expected=1):
+    """Hold back the form of another kind or target until the block ends; what was asked for last comes first."""
+    held = []
+
+    def hold(route):
+        body = route.request.post_data or ""
+        if "act=kind" in body or 'name="act"\r\n\r\nkind' in body:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(FORM, hold)
+    yield
+    wait_for(lambda: page.wait_for_timeout(10) or len(held) >= expected, "the request for the form")
+    with renewed(page):
+        for route in reversed(held):
+            with suppress(Error):  # a later request replaced it
+                route.continue_()
+    page.unroute(FORM)
+
+
+def test_what_is_typed_while_the_form_of_another_kind_comes_is_kept(page):
+    page.goto("/campaigns/new/?kind=downloader")
+    with held_back(page):
+        page.get_by_role("radio", name=re.compile("^HTTP")).check()
+        page.get_by_label("Repetitions", exact=True).fill("5")
+        page.get_by_text("Short name and tags").click()
+        page.get_by_label("Short name", exact=True).fill("typed meanwhile")
+        question = page.get_by_label("What do you want to know?")
+        question.press_sequentially("How many users does ")
+    question.press_sequentially("it carry?")
+
+    expect(question).to_have_value("How many users does it carry?")
+    expect(page.get_by_label("Scenario", exact=True)).to_be_visible()
+    expect(page.get_by_label("Repetitions", exact=True)).to_have_value("5")
+    expect(page.get_by_label("Short name", exact=True)).to_have_value("typed meanwhile")
+    expect(page.get_by_label("Short name", exact=True)).to_be_visible()
+    expect(figure(page, "runs")).to_have_text("5")
+
+
+def test_what_is_typed_while_the_form_of_another_target_comes_is_kept(page, perfdash):
+    target = {"name": "another file server", "family": "http", "confirm_address": True}
+    perfdash.api("POST", "targets", target | {"base_url": "http://127.0.0.1:9/"})
+    page.goto("/campaigns/new/?kind=downloader")
+    vary(page, "concurrency")
+    box = page.get_by_role("textbox", name="Add a level of concurrency")
+    with held_back(page):
+        named = page.locator("[name=target] option", has_text="another file server")
+        chosen = named.get_attribute("value")
+        page.get_by_label("Target", exact=True).select_option(chosen)
+        levels(page, "concurrency", "2", "4")
+        choose(page, "engine", "asyncio", "futures")
+        page.get_by_label("Metric of condition 1", exact=True).select_option("duration")
+        page.get_by_label("Limit of condition 1", exact=True).fill("3 min")
+        box.press_sequentially("1")
+    page.keyboard.type("6")
+    page.keyboard.press("Enter")
+
+    assert page.locator(".chip .text").all_inner_texts() == ["2", "4", "16"]
+    expect(figure(page, "cells × blocks")).to_have_text("6 × 3")
+    expect(page.get_by_label("Limit of condition 1", exact=True)).to_have_value("3 min")
+    expect(page.get_by_label("Metric of condition 1", exact=True)).to_have_value("duration")
+
+
+def test_the_kind_that_was_chosen_last_is_shown(page):
+    page.goto("/campaigns/new/?kind=downloader")
+    with held_back(page, expected=2):
+        page.get_by_role("radio", name=re.compile("^HTTP")).check()
+        page.get_by_role("radio", name=re.compile("^Sync")).check()
+    expect(page.get_by_role("radio", name=re.compile("^Sync"))).to_be_checked()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("[name=drawn_for]")).to_have_value("sync")
+
+
+def test_a_pair_of_two_levels_is_complete_by_itself(page):
+    page.goto("/campaigns/new/?kind=downloader")
+    page.get_by_label("What do you want to know?").fill("Is futures faster?")
+    choose(page, "engine", "asyncio", "futures")
+    page.get_by_role("radio", name="Paired").check()
+    expect(page.locator("#plan")).to_contain_text("Pairs of engine")
+    expect(page.locator("#f-baseline")).to_have_value("asyncio")
+    expect(page.locator("#f-contrast_candidate")).to_have_value("engine=futures")
+
+
 def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill("Is “many” <b>a number</b>?")
     vary(page, "concurrency")
     levels(page, "concurrency", "2", "many")
@@ -100,7 +216,8 @@ def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):
     ],
 )
 def test_bad_input_is_told_beside_its_field(page, label, typed, message):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
+    page.get_by_text("Short name and tags").click()
     page.get_by_label("What do you want to know?").fill("What is refused?")
 
     page.get_by_label(label, exact=True).fill(typed)
@@ -112,9 +229,9 @@ def test_bad_input_is_told_beside_its_field(page, label, typed, message):
 
 
 def test_a_draft_is_saved_changed_and_deleted(page):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill("Can a draft be changed?")
-    page.get_by_label("manifest", exact=True).fill(manifest("draft"))
+    page.get_by_label("Manifest", exact=True).fill(manifest("draft"))
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Can a draft be changed?")
 
@@ -130,8 +247,8 @@ def test_a_draft_is_saved_changed_and_deleted(page):
 
 
 def test_a_choice_begins_to_vary_with_the_level_that_it_had(page):
-    page.goto("/campaigns/new/")
-    page.get_by_label("engine", exact=True).select_option("futures")
+    page.goto("/campaigns/new/?target=1")
+    page.get_by_label("Engine", exact=True).select_option("futures")
     page.get_by_role("switch", name="vary engine").focus()
     page.keyboard.press("Space")
 
@@ -143,7 +260,7 @@ def test_a_choice_begins_to_vary_with_the_level_that_it_had(page):
 
 
 def test_a_first_campaign_with_the_defaults_of_the_form_runs_to_its_end(page, perfdash):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill("Does a first campaign go through?")
     choose(page, "engine", "asyncio", "futures")
     page.get_by_role("button", name="Lock and launch").click()
@@ -154,9 +271,9 @@ def test_a_first_campaign_with_the_defaults_of_the_form_runs_to_its_end(page, pe
 
 
 def test_a_manifest_that_is_not_there_is_told_before_anything_is_launched(page, perfdash):
-    page.goto("/campaigns/new/")
+    page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill("Is what is not there missed?")
-    page.get_by_label("manifest", exact=True).fill("/PULP_MANIFEST")
+    page.get_by_label("Manifest", exact=True).fill("/PULP_MANIFEST")
     page.get_by_role("button", name="Lock and launch").click()
 
     expect(page.locator("main")).to_contain_text("Nothing was launched.")

@@ -18,6 +18,10 @@ STRUCTURE = """() => ({
     squeezed: [...document.querySelectorAll('main p')].filter((each) => each.checkVisibility()
         && each.textContent.trim().length > 30 && each.clientWidth > 1 && each.clientWidth < 60
         ).map((each) => each.textContent.trim().slice(0, 60)),
+    scrolled: [...document.querySelectorAll('main *')].filter((each) => {
+        const over = each.scrollHeight - each.clientHeight;
+        return over > 0 && over < 5 && ['auto', 'scroll'].includes(getComputedStyle(each).overflowY);
+        }).map((each) => each.outerHTML.slice(0, 60)),
     title: document.title,
 })"""
 VIOLATIONS = """addEventListener("securitypolicyviolation", (event) => console.error(
@@ -59,6 +63,8 @@ def paths(perfdash, paired, slow):
     )["id"]  # fmt: skip
     return {
         "home": "/",
+        "board": "/board/",
+        "examples": "/examples/",
         "campaigns": "/campaigns/",
         "nothing found": "/campaigns/?q=no+such+campaign",
         "new campaign": "/campaigns/new/",
@@ -69,10 +75,16 @@ def paths(perfdash, paired, slow):
         "cancel": f"/campaigns/{slow}/cancel/",
         "planned run": f"/campaigns/{slow}/runs/4/",
         "published result": "/campaigns/1/",
+        "evidence": "/campaigns/1/evidence/",
+        "trust": "/campaigns/1/trust/",
+        "runs": "/campaigns/1/runs/",
+        "settings": "/campaigns/1/settings/",
+        "all levels": f"/campaigns/{paired}/print/",
         "amend": "/campaigns/1/amend/",
         "amend what runs": f"/campaigns/{slow}/amend/",
         "imported run": "/campaigns/1/runs/1/",
         "paired result": f"/campaigns/{paired}/",
+        "paired evidence": f"/campaigns/{paired}/evidence/",
         "another metric": f"/campaigns/{paired}/?metric=throughput",
         "run": f"/campaigns/{paired}/runs/1/",
         "exclude": f"/campaigns/{paired}/runs/1/exclude/",
@@ -110,6 +122,7 @@ def paths(perfdash, paired, slow):
         "people": "/people/",
         "inbox": "/inbox/",
         "help": "/help/",
+        "search of the help": "/help/?q=cell+and+block",
         "glossary": "/help/reference/glossary/",
         "help with large tables": "/help/reference/roles/",
         "activity": "/activity/",
@@ -167,6 +180,8 @@ def check(page, trouble):
         trouble.add(str(seen))
     for text in seen["squeezed"]:
         trouble.add(f"in a column of a few letters: {text}")
+    for element in seen["scrolled"]:
+        trouble.add(f"a scroll bar for a few pixels: {element}")
     if seen["too_wide"] > 0:
         trouble.add(f"{seen['too_wide']} px wider than the window")
 

@@ -64,7 +64,9 @@ def test_a_large_file_is_read_by_a_worker_and_the_page_leads_to_its_campaign(pag
     page.get_by_role("button", name="Import").click()
 
     expect(page).to_have_url(re.compile(r"/campaigns/\d+/$"), timeout=90_000)
-    expect(page.locator("main")).to_contain_text("What the numbers are", timeout=60_000)
+    expect(page.locator(".answer .sentence")).to_be_visible(timeout=60_000)
+    page.get_by_role("link", name="Trust").click()
+    expect(page.locator("main")).to_contain_text("What the numbers are")
 
 
 def test_a_program_submits_and_its_link_shows_a_chart(page, perfdash):

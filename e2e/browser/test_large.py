@@ -161,7 +161,7 @@ def test_a_finger_on_the_chart_scrolls_the_page(visit, cookies, large):
 
 
 def test_folded_tables_of_levels_come_when_they_are_folded_out(page, large):
-    page.goto(f"/campaigns/{large}/")
+    page.goto(f"/campaigns/{large}/evidence/")
     group = page.locator("#panel-levels-2")
     group.locator("summary").first.click()
 
@@ -186,7 +186,8 @@ def test_a_point_tells_its_run_and_a_click_opens_it(page, chart, large):
     page.wait_for_url(f"**/campaigns/{large}/runs/{told[1]}/")
 
 
-def test_a_folded_chart_comes_when_it_is_folded_out(page, chart, large):
+def test_a_folded_chart_comes_when_it_is_folded_out(page, large):
+    page.goto(f"/campaigns/{large}/evidence/")
     panel = page.locator("#panel-drift")
     panel.locator("summary").first.click()
 

@@ -19,7 +19,7 @@ def define(page, question, label):
     """Two factors against the sandbox, the first target there is: four cells, two blocks."""
     page.goto("/campaigns/new/?target=1")
     page.get_by_label("What do you want to know?").fill(question)
-    page.get_by_label("manifest", exact=True).fill(manifest(label))
+    page.get_by_label("Manifest", exact=True).fill(manifest(label))
     vary(page, "concurrency")
     levels(page, "concurrency", "2", "4")
     choose(page, "engine", "asyncio", "futures")
@@ -61,14 +61,16 @@ def test_a_campaign_is_defined_launched_watched_paused_and_read(page, perfdash):
     stored = perfdash.api("GET", f"campaigns/{campaign}")["findings"]
     expect(sentence).to_have_text(stored["answer"]["text"]["sentence"])
     assert points_of_runs(page) == 8
-    expect(page.get_by_role("region", name="Table of cells").locator("tbody tr")).to_have_count(4)
-    expect(page.locator("#runs tbody tr")).to_have_count(8)
     page.get_by_role("button", name=re.compile("Log")).click()
     assert points_of_runs(page) == 8
+    page.get_by_role("link", name="Evidence").click()
+    expect(page.get_by_role("region", name="Table of cells").locator("tbody tr")).to_have_count(4)
+    page.get_by_role("link", name="Runs (8)").click()
+    expect(page.locator("#runs tbody tr")).to_have_count(8)
 
 
 def test_the_filter_of_runs_answers_at_once(page, paired):
-    page.goto(f"/campaigns/{paired}/")
+    page.goto(f"/campaigns/{paired}/runs/")
     rows = page.locator("#runs tbody tr:visible")
     expect(rows).to_have_count(4)
 
@@ -89,13 +91,14 @@ def test_a_paired_result_shows_its_pairs(page, perfdash, paired):
     drawn = points(page, "forest")
 
     assert sum(number for name, number in drawn.items() if "pair" in name) == whole
+    page.get_by_role("link", name="Evidence").click()
     table = page.get_by_role("region", name="Table of comparisons")
     expect(table.locator("tbody tr")).to_have_count(1)
     expect(table.locator(".badge")).to_have_count(1)
 
 
 def test_the_page_of_a_run_has_proofs_and_phases(page, perfdash, paired):
-    page.goto(f"/campaigns/{paired}/")
+    page.goto(f"/campaigns/{paired}/runs/")
     page.locator("#runs").get_by_role("link", name="1", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run 1:")
     detail = perfdash.api("GET", f"campaigns/{paired}/runs/1")

@@ -26,11 +26,19 @@ def fill(page, name, base_url):
 
 def test_a_loopback_port_asks_for_its_owner_and_is_probed(page, server):
     fill(page, "a server of mine", server.base_url)
+    question = page.get_by_label("This server is mine; perfdash may put load on it")
+    expect(question).to_be_visible()
+    page.get_by_label("Base URL").fill("https://server.example/")
+    expect(question).to_have_count(0)
+    page.get_by_label("Base URL").fill(server.base_url)
+    expect(question).to_be_visible()
     page.get_by_label("User name").fill("somebody")
     page.get_by_label("Password").fill(SECRET)
     page.get_by_role("button", name="Save target").click()
 
-    question = page.get_by_label("This server is mine; perfdash may put load on it")
+    expect(page.get_by_label("Password")).to_have_accessible_description(
+        re.compile("Type the password again")
+    )
     expect(question).to_have_accessible_description(re.compile("loopback or private address"))
     expect(page.get_by_label("Name", exact=True)).to_have_value("a server of mine")
     expect(page.get_by_label("Base URL")).to_have_value(server.base_url)
@@ -48,6 +56,7 @@ def test_a_loopback_port_asks_for_its_owner_and_is_probed(page, server):
     page.get_by_role("link", name="Edit").click()
     expect(page.get_by_label("Password", exact=True)).to_have_value("")
     assert SECRET not in page.content()
+    page.get_by_text("Hardware and notes").click()
     page.get_by_label("Notes").fill("It stands <b>under</b> the desk.")
     page.get_by_role("button", name="Save target").click()
     expect(page.locator("main")).to_contain_text("It stands <b>under</b> the desk.")

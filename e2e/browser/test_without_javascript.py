@@ -20,7 +20,7 @@ def test_a_campaign_is_defined_launched_and_read_without_javascript(perfdash, vi
 
     page.get_by_role("link", name="New campaign").click()
     page.get_by_label("What do you want to know?").fill("Does it work without scripts?")
-    page.get_by_label("manifest", exact=True).fill(manifest("no-script"))
+    page.get_by_label("Manifest", exact=True).fill(manifest("no-script"))
     page.get_by_role("switch", name="vary concurrency").check()
     page.get_by_label("Levels of concurrency").fill("5\n10")
     page.get_by_label("Repetitions", exact=True).fill("1")
@@ -37,9 +37,11 @@ def test_a_campaign_is_defined_launched_and_read_without_javascript(perfdash, vi
     expect(page.locator("main .badge").first).to_have_text("Finished")
     expect(page.locator("#curve .wide > svg")).to_be_visible()
     assert page.locator(f"#curve .wide :is({POINT})").count() > 0
+    page.get_by_role("link", name="Evidence").click()
     cells = page.get_by_role("region", name="Table of cells").locator("tbody tr")
     expect(cells).to_have_count(2)
     assert [row.split()[0] for row in cells.all_inner_texts()] == ["5", "10"]
+    page.get_by_role("link", name="Runs (2)").click()
     expect(page.locator("#runs tbody tr")).to_have_count(2)
     page.locator("#runs").get_by_role("link", name="2", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run 2")

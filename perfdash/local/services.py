@@ -148,7 +148,7 @@ def preparation(variables: Mapping[str, str], ports: Ports, katello_ca: Path) ->
     """Describe what runs before the servers: it prints the URL that signs in."""
     service = _python(
         "prepare", variables, "-m", "perfdash.local.preparation", ports.base_url, ports.sandbox_url,
-        ports.katello_tls_url, str(katello_ca),
+        ports.pulp_url, ports.katello_tls_url, str(katello_ca),
     )  # fmt: skip
     return replace(service, secret=True, forked=True)
 

@@ -33,3 +33,12 @@ def test_it_passes_signals_on_to_the_command():
 
         assert process.stdout.read() == b"told\n"
         assert process.wait() == 5
+
+
+def test_a_signal_that_comes_before_it_listens_is_passed_on():
+    """It comes from the command itself, as early as one can."""
+    script = "trap 'echo told; exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.05; done"
+    for _ in range(5):
+        ended = subprocess.run([*FIRST, script], capture_output=True, timeout=60, check=False)
+
+        assert (ended.returncode, ended.stdout) == (5, b"told\n")

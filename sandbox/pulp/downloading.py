@@ -1,4 +1,4 @@
-"""Downloads as in pulpcore: in parallel, retried, checked; from loopback only, and discarded."""
+"""Downloads as in pulpcore: in parallel, retried, checked; from this machine only, and discarded."""
 
 import asyncio
 import errno
@@ -50,12 +50,25 @@ class _Throttle:
             self._starts.append(loop.time())
 
 
-def loopback_socket(address: tuple[Any, ...]) -> socket.socket:
+def local_socket(address: tuple[Any, ...]) -> socket.socket:
     """Make a socket to connect to an address of this machine. Raise OSError for any other."""
     family, kind, protocol, _, place = address
-    if not ip_address(place[0]).is_loopback:
+    if not is_of_this_machine(family, place[0]):
         raise OSError(errno.ENETUNREACH, "Network is unreachable")
     return socket.socket(family, kind, protocol)
+
+
+def is_of_this_machine(family: int, host: str) -> bool:
+    """Return whether an address is of this machine: a container has one of its own, by which others name its feeds."""
+    address = ip_address(host)
+    if address.is_loopback or address.is_unspecified or address.is_multicast:
+        return address.is_loopback
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        try:
+            tried.bind((host, 0))
+        except OSError:
+            return False
+    return True
 
 
 class Downloader:
@@ -81,7 +94,7 @@ class Downloader:
             headers |= more
         verify = remote.get("tls_validation", True)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=bool(verify), socket_factory=loopback_socket),
+            connector=aiohttp.TCPConnector(ssl=bool(verify), socket_factory=local_socket),
             timeout=aiohttp.ClientTimeout(**timeouts),
             headers=headers,
             requote_redirect_url=False,

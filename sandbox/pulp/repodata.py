@@ -2,11 +2,14 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import sys
 import xml.etree.ElementTree as ElementTree
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import IO, Any, cast
 from urllib.parse import quote, urljoin, urlsplit
 
 from sandbox.pulp.manifests import Entry
@@ -17,6 +20,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+_BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error, zstd.ZstdError)
 _REPO = "{http://linux.duke.edu/metadata/repo}"
 _COMMON = "{http://linux.duke.edu/metadata/common}"
 
@@ -57,19 +61,26 @@ def parts(base: str, body: bytes) -> list[Part]:
     return results
 
 
-_UNPACKERS: Mapping[str, Callable[[bytes], bytes]] = {
-    "gz": gzip.decompress,
-    "xz": lzma.decompress,
-    "zst": zstd.decompress,
-    "bz2": bz2.decompress,
+_OPENERS: Mapping[str, Callable[[IO[bytes]], Any]] = {
+    "gz": gzip.open,
+    "xz": lzma.open,
+    "zst": zstd.open,
+    "bz2": bz2.open,
 }
+
+
+def _opened(url: str, body: bytes) -> IO[bytes]:
+    """Open what a file of the feed holds, which is unpacked as it is read."""
+    opener = _OPENERS.get(url.rpartition(".")[2])
+    file = io.BytesIO(body)
+    return cast(IO[bytes], opener(file)) if opener else file
 
 
 def _unpacked(url: str, body: bytes) -> bytes:
     try:
-        unpack = _UNPACKERS.get(url.rpartition(".")[2])
-        return unpack(body) if unpack else body
-    except (OSError, EOFError, lzma.LZMAError, zstd.ZstdError) as error:
+        with _opened(url, body) as file:
+            return file.read()
+    except _BROKEN as error:
         raise TaskFailed(f"{url} cannot be unpacked: {error}") from None
 
 
@@ -97,9 +108,27 @@ def others(part: Part, body: bytes) -> Iterator[tuple[str, str]]:
             yield f"rpm/{kind}", ElementTree.tostring(element, encoding="unicode")
 
 
+def _each_package(url: str, body: bytes) -> Iterator[ElementTree.Element]:
+    """Give the elements of packages one by one, and forget them: a tree takes 10 times the memory of its text."""
+    try:
+        with _opened(url, body) as file:
+            root = None
+            for event, element in ElementTree.iterparse(file, ("start", "end")):  # noqa: S314 - as above
+                if event == "start":
+                    root = element if root is None else root
+                elif element.tag == f"{_COMMON}package":
+                    yield element
+                    if root is not None:
+                        root.clear()
+    except ElementTree.ParseError as error:
+        raise TaskFailed(f"primary.xml is not XML: {error}") from None
+    except _BROKEN as error:
+        raise TaskFailed(f"{url} cannot be unpacked: {error}") from None
+
+
 def packages(base: str, url: str, body: bytes) -> Iterator[Entry]:
     """Give the packages of primary.xml, plain or compressed."""
-    for package in _parsed(_unpacked(url, body), "primary.xml").iter(f"{_COMMON}package"):
+    for package in _each_package(url, body):
         href = _of(package, f"{_COMMON}location", "href")
         if _of(package, f"{_COMMON}checksum", "type") != "sha256":
             raise TaskFailed("The simulator knows packages by SHA-256 only.")

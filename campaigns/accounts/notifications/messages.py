@@ -93,12 +93,20 @@ def message_of(delivery: Delivery) -> Message:
         title=title,
         which=_which(row),
         what=what,
-        answer=" ".join(filter(None, (_text(data.get(name)) for name in ("answer", "caveat")))),
+        answer=_answer_in(data),
         words=_text(data.get("words"))[:LONGEST_WORDS],
         to_do=_text(data.get("to_do")) or to_do,
         url=url,
         choices_url=choices_url,
     )
+
+
+def _answer_in(data: JsonObject) -> str:
+    """Return verdict, certainty and the worst caveat, with the number of others."""
+    more = data.get("more_caveats")
+    texts = [_text(data.get(name)) for name in ("answer", "certainty", "caveat")]
+    texts += [f"And {more} more."] if texts[-1] and isinstance(more, int) and more else []
+    return " ".join(filter(None, texts))
 
 
 def page_of(row: Announcement) -> str:

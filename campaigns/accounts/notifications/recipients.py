@@ -69,7 +69,12 @@ def _add_answer(row: Announcement) -> None:
     elif Finding.objects.filter(campaign=campaign, name="answer").exists():
         answer = PublishedAnswer.objects.filter(campaign=campaign).first()
         if answer is not None:
-            row.data |= {"answer": answer.sentence, "caveat": answer.caveat}
+            row.data |= {
+                "answer": answer.sentence,
+                "certainty": answer.certainty,
+                "caveat": answer.caveat,
+                "more_caveats": answer.more_caveats,
+            }
     row.save(update_fields=["data"])
 
 

@@ -1,6 +1,7 @@
 """Imports a file that another tool wrote as a finished campaign."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,21 @@ class Command(RecordedCommand):
             help="How much was asked of the target at once; its levels are not ranked. May be repeated.",
         )
         parser.add_argument(
+            "--setting",
+            action="append",
+            default=[],
+            metavar="FACTOR",
+            help="What the file does not declare and somebody may choose; its levels are ranked. May be repeated.",
+        )
+        for way in ("lower", "higher"):
+            parser.add_argument(
+                f"--{way}",
+                action="append",
+                default=[],
+                metavar="METRIC",
+                help=f"Of which the file does not say that {way} is better. May be repeated.",
+            )
+        parser.add_argument(
             "--criterion", default="", help="What has to be kept: “p95 <= 3 min, failed <= 5 %%”."
         )
         parser.add_argument("--fidelity", choices=Campaign.Fidelity.values, default="")
@@ -57,6 +73,8 @@ class Command(RecordedCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, or say what is wrong and store nothing."""
         path: Path = options["file"]
+        roles = _stated(options, "load", "setting")
+        directions = _stated(options, "lower", "higher")
         about = About(
             filename=path.name,
             format=options["format"],
@@ -67,7 +85,8 @@ class Command(RecordedCommand):
                 "primary_metric": options["metric"],
                 "tags": options["tag"],
                 **({"criterion": options["criterion"]} if options["criterion"] else {}),
-                **({"roles": dict.fromkeys(load, "load")} if (load := options["load"]) else {}),
+                **({"roles": roles} if roles else {}),
+                **({"directions": directions} if directions else {}),
             },
             context=dict(_fact(text) for text in options["fact"]),
             mapping=_mapping(options["mapping"]),
@@ -100,6 +119,18 @@ class Command(RecordedCommand):
         )
         for sentence in (*submission.dropped, *received.questions):
             self.stdout.write(f"- {sentence}")
+
+
+def _stated(options: Mapping[str, Any], *words: str) -> dict[str, str]:
+    """Return what is said of each name: the word of its option."""
+    result: dict[str, str] = {}
+    for word in words:
+        for name in options[word]:
+            if result.setdefault(name, word) != word:
+                raise CommandError(
+                    f"--{word} {name}: it is given as --{result[name]}, too; give it once."
+                )
+    return result
 
 
 def _fact(text: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from django.contrib.auth.models import User
 from django.core.checks import Tags
@@ -23,18 +24,23 @@ from campaigns.results.importing import demonstration, simulated_katello, thrott
 class Command(RecordedCommand):
     """`manage.py prepare --sandbox-url URL`."""
 
-    help = "Make the default team, the owner's account, the sandbox target and the demonstration."
+    help = "Make the default team, the owner's account, the published campaign, and simulators as targets."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--sandbox-url", default="", help="Where the sandbox listens, if any.")
+        parser.add_argument(
+            "--pulp-url", default="", help="Where the simulated Pulp listens, if it does."
+        )
         parser.add_argument(
             "--katello-url",
             default="",
             help="Where the simulated Katello listens over TLS, if it does.",
         )
         parser.add_argument(
-            "--katello-ca", type=Path, metavar="FILE", help="PEM with the certificate of its CA."
+            "--katello-ca",
+            metavar="FILE",
+            help="PEM with the certificate of its CA, or the http URL at which the simulator gives it.",
         )
         parser.add_argument(
             "--throttled-database",
@@ -67,9 +73,9 @@ class Command(RecordedCommand):
             noun = "campaign is" if count == 1 else "campaigns are"
             self.stdout.write(f"{count} {noun} analysed anew, by the methods of this version.")
         if options["sandbox_url"]:
-            self._target(
-                "sandbox", lambda: demonstration.sandbox_target(options["sandbox_url"], owner)
-            )
+            self._target("sandbox", lambda: demonstration.sandbox_target(options["sandbox_url"]))
+        if options["pulp_url"]:
+            self._target("simulated Pulp", lambda: demonstration.pulp_target(options["pulp_url"]))
         if options["katello_url"]:
             ca = _certificates(options["katello_ca"])
             self._target(
@@ -92,14 +98,19 @@ class Command(RecordedCommand):
             self.stdout.write(done)
 
 
-def _certificates(path: Path | None) -> str:
-    """Read the certificates of a file. Raise CommandError."""
-    if path is None:
+def _certificates(place: str | Path | None) -> str:
+    """Read the certificates of a file, or at an http URL. Raise CommandError."""
+    if place is None:
         raise CommandError("--katello-url needs --katello-ca FILE, which says whom to trust there.")
     try:
-        return simulated_katello.certificates_in(path.read_text(encoding="ascii"))
+        if str(place).startswith("http://"):
+            with urlopen(str(place), timeout=10) as answer:  # noqa: S310 - http, as was checked
+                text = answer.read().decode("ascii")
+        else:
+            text = Path(place).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} cannot be read: {error}") from None
+        raise CommandError(f"{place} cannot be read: {error}") from None
+    return simulated_katello.certificates_in(text)
 
 
 def _described(path: Path) -> Json:

@@ -118,7 +118,7 @@ def test_a_file_of_runs_is_imported(manage):
         (PUBLISHED.read_bytes(), ("--criterion=speed <= 3",), "“speed” is not a metric"),
         (PUBLISHED.read_bytes(), ("--criterion=soon",), "“soon”, is no condition"),
         (PUBLISHED.read_bytes(), ("--source=" + "s" * 301,), "source"),
-        (b"x" * 3_000_000, ("--format=hyperfine",), "is not JSON"),
+        (b"x" * 3_000_000, ("--format=hyperfine",), "There is no JSON document"),
     ],
 )
 def test_a_file_that_cannot_be_imported_leaves_nothing(manage, tmp_path, content, options, words):

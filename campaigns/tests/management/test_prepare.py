@@ -4,9 +4,10 @@ from django.core.management import CommandError
 
 from campaigns.findings.store import findings_of
 from campaigns.models import Campaign, Finding, Run, Target, Team
-from campaigns.planning import checking, drafts, lifecycle, preview
+from campaigns.overview.examples import draft_of, offered
+from campaigns.planning import lifecycle
 from campaigns.targets.saving import retire_target, save_target
-from campaigns.tests.people import somebody
+from campaigns.tests.people import everywhere, somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -23,11 +24,14 @@ def prepared(manage):
     return manage("prepare", "--sandbox-url", URL)
 
 
-def demo() -> Campaign:
-    return Campaign.objects.get(tags__contains=["demo"])
+def measuring() -> Campaign:
+    """An example that is being measured on the sandbox."""
+    offers = {each.example.name: each for each in offered(everywhere().see)}
+    draft = draft_of(offers["two-downloaders"], User.objects.get())
+    return lifecycle.launch(draft, None)
 
 
-def test_a_fresh_installation_gets_team_owner_target_and_two_campaigns(prepared):
+def test_a_fresh_installation_gets_team_owner_target_and_the_published_campaign(prepared):
     assert Team.objects.get().is_default
     owner = User.objects.get()
     assert owner.username == "owner"
@@ -36,7 +40,7 @@ def test_a_fresh_installation_gets_team_owner_target_and_two_campaigns(prepared)
     target = Target.objects.get()
     assert (target.name, target.base_url) == ("sandbox", URL)
     assert target.confirmed_rule == "127.0.0.1:8099"
-    assert sorted(Campaign.objects.values_list("state", flat=True)) == ["draft", "finished"]
+    assert Campaign.objects.get().state == "finished"
 
 
 def test_the_published_campaign_has_its_answer(prepared):
@@ -50,22 +54,6 @@ def test_the_published_campaign_has_its_answer(prepared):
         cell.levels["concurrency"]: round(cell.summary.mean or 0) for cell in findings.cells.cells
     }
     assert means == {3: 1752, 5: 1095, 7: 930, 10: 813, 15: 751, 20: 639}
-
-
-def test_the_draft_can_be_launched_as_it_is_and_has_12_runs(prepared):
-    campaign = lifecycle.launch(demo(), None)
-
-    assert campaign.runs.count() == 12
-    assert campaign.blocks.count() == 6
-    assert campaign.target == Target.objects.get()
-    assert (campaign.paired_factor, campaign.baseline) == ("concurrency", 2)
-
-
-def test_the_draft_is_one_that_the_form_takes(prepared):
-    planned = preview.preview(checking.check(drafts.as_data(demo())))
-
-    assert planned.measured_runs == 12
-    assert not [text for tone, text in planned.remarks if "no verdict" in text]
 
 
 def test_a_second_call_changes_nothing(prepared, manage, django_assert_max_num_queries):
@@ -85,7 +73,6 @@ def test_the_target_follows_the_sandbox_to_another_port(prepared, manage):
     target = Target.objects.get()
     assert (target.address, target.confirmed_rule) == ("127.0.0.1:9001", "127.0.0.1:9001")
     assert "is at http://127.0.0.1:9001 now" in printed
-    assert demo().target == target
 
 
 def test_the_limits_of_its_owner_move_with_the_target(prepared, manage):
@@ -104,7 +91,7 @@ def test_the_limits_of_its_owner_move_with_the_target(prepared, manage):
 
 
 def test_the_target_stays_where_a_campaign_measures_it_which_pauses_and_says_why(prepared, manage):
-    launched = lifecycle.launch(demo(), None)
+    launched = measuring()
 
     for _ in range(2):
         printed = manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
@@ -117,17 +104,7 @@ def test_the_target_stays_where_a_campaign_measures_it_which_pauses_and_says_why
     assert launched.log.filter(text__contains="resume the campaign").count() == 1
 
 
-def test_a_deleted_draft_does_not_come_back(prepared, manage):
-    drafts.delete(demo())
-
-    manage("prepare", "--sandbox-url", URL)
-    manage("prepare", "--sandbox-url", "http://127.0.0.1:9001")
-
-    assert not Campaign.objects.filter(tags__contains=["demo"]).exists()
-
-
 def test_a_retired_target_does_not_come_back(prepared, manage):
-    drafts.delete(demo())
     retire_target(Target.objects.get())
 
     manage("prepare", "--sandbox-url", URL)
@@ -158,12 +135,15 @@ def test_without_a_sandbox_there_is_the_published_campaign_alone(manage):
     assert not Target.objects.exists()
 
 
-def test_a_sandbox_that_comes_later_brings_its_draft(manage):
-    manage("prepare")
+def test_the_simulated_pulp_is_a_target_and_follows_it_to_another_port(prepared, manage):
+    manage("prepare", "--pulp-url", "http://127.0.0.1:8199")
+    printed = manage("prepare", "--pulp-url", "http://127.0.0.1:8200")
 
-    manage("prepare", "--sandbox-url", URL)
-
-    assert demo().state == "draft"
+    target = Target.objects.get(name="Sandbox Pulp")
+    assert (target.family, target.address, target.username) == ("pulp", "127.0.0.1:8200", "admin")
+    assert target.is_dedicated
+    assert "is at http://127.0.0.1:8200 now" in printed
+    assert manage("prepare", "--pulp-url", "http://127.0.0.1:8200") == ""
 
 
 def test_the_owner_may_have_another_name_and_keeps_a_password(manage):

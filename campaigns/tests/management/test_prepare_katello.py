@@ -5,6 +5,7 @@ from campaigns.models import Target
 from campaigns.results.importing.simulated_katello import KATELLO
 from campaigns.targets.saving import as_driver_sees_it, retire_target, save_target
 from sandbox.katello.authority import Authority
+from sandbox.process import running
 
 pytestmark = pytest.mark.django_db
 
@@ -115,3 +116,13 @@ def test_it_is_not_made_without_a_ca(manage, tmp_path):
         manage("prepare", "--katello-url", URL)
     with pytest.raises(CommandError, match=r"none\.pem cannot be read"):
         manage("prepare", "--katello-url", URL, "--katello-ca", str(tmp_path / "none.pem"))
+
+
+@pytest.mark.system
+def test_the_certificate_of_the_ca_is_read_from_a_simulator_in_another_container(manage, tmp_path):
+    with running(katello={}) as sandbox:
+        katello = sandbox.katello
+        place = f"{katello.base_url}/simulator/ca"
+        manage("prepare", "--katello-url", katello.tls_url, "--katello-ca", place)
+
+    assert "BEGIN CERTIFICATE" in Target.objects.get(name=KATELLO).ca_bundle

@@ -132,6 +132,8 @@ def test_every_page_of_every_campaign_can_be_read(browser):
         paths += [home, f"{home}campaign.json", f"{home}runs.csv"]
         if campaign.state == Campaign.State.DRAFT:
             paths.append(f"{home}edit/")
+        else:
+            paths.append(f"{home}print/")
         for run in one_of_each_end(campaign):
             place = "try" if run.purpose == Run.Purpose.TRIAL else "runs"
             paths.append(f"{home}{place}/{run.position}/")

@@ -161,6 +161,7 @@ def rows_of(team: Team, number: int) -> Rows:
                 expires_at=Now(),
             ).pk,
             "help": "api",
+            "examples": "sync-study",
             "kinds": published.kind,
             "drafts": draft.pk,
             "chart": "differences",

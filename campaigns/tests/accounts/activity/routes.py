@@ -201,6 +201,7 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "campaign-edit": (A.CAMPAIGN_EDITED,),
     "campaign-clone": (A.CAMPAIGN_CLONED,),
     "campaign-repeat": (A.CAMPAIGN_CLONED,),
+    "example-start": (A.CAMPAIGN_CREATED, A.CAMPAIGN_LAUNCHED, A.LAUNCH_REQUESTED),
     "campaign-delete": (A.CAMPAIGN_DELETED,),
     "campaign-checks": LOOKS,
     "campaign-launch": (A.CAMPAIGN_LAUNCHED, A.LAUNCH_REQUESTED),
