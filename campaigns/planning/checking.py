@@ -207,8 +207,9 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Checked
         for name, value in variables.unlimited.items()
         if value in factors.get(name, ()) and name not in loads
     }
-    labels = {name: variables.label_of(name) for name in variables.fields}
-    checked = CheckedDefinition(campaign, factors, hard, roles, servers, unlimited, labels)
+    checked = CheckedDefinition(
+        campaign, factors, hard, roles, servers, unlimited, variables.labels
+    )
     _check_plan(checked, driver)
     return checked
 

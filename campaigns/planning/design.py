@@ -10,7 +10,7 @@ from campaigns.kit.numbers import plain_percent
 from campaigns.kit.structs import Problems, fields_of
 from campaigns.models import Campaign
 from campaigns.planning.definition import FEWEST_ADAPTIVE, Definition
-from campaigns.planning.leaves import Declared
+from campaigns.planning.leaves import Declared, columns_of
 
 IN_BLOCKS = (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED)
 NO_BLOCKS = "Only interleaved and paired campaigns go on block by block."
@@ -80,7 +80,7 @@ def check_design(sent: Definition, problems: Problems) -> None:
 
 def as_columns(sent: Definition) -> Columns:
     """Return checked values by column."""
-    return {field.column: field.stored(getattr(sent, name)) for name, field in FIELDS.items()}
+    return columns_of(FIELDS, sent)
 
 
 def values_of(campaign: Campaign, *, every: bool = False) -> CleanedData:

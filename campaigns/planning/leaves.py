@@ -6,7 +6,7 @@ them. `planning.definition` has the leaves.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -74,6 +74,11 @@ class Declared(forms.Field):
     def as_text(self, value: Any) -> str:
         """Return what the column holds as a sentence names it."""
         return str(value).replace("_", " ")
+
+
+def columns_of(fields: Mapping[str, Declared], sent: object) -> dict[str, Any]:
+    """Return the values of fields by the column that stores each; they are attributes of `sent` by name."""
+    return {field.column: field.stored(getattr(sent, name)) for name, field in fields.items()}
 
 
 class Line(Declared, Text):

@@ -42,6 +42,11 @@ class Variables:
         return str(known.label) if known is not None and known.label else called(name)
 
     @property
+    def labels(self) -> dict[str, str]:
+        """The label of each."""
+        return {name: self.label_of(name) for name in self.fields}
+
+    @property
     def builds(self) -> frozenset[str]:
         """The settings that are versions of the server's software: always hard to change."""
         return frozenset(name for name, each in self.settings.items() if each.is_build)

@@ -181,7 +181,7 @@ def test_a_pair_of_two_levels_is_complete_by_itself(page):
     page.get_by_role("radio", name="Paired").check()
     expect(page.locator("#plan")).to_contain_text("Pairs of engine")
     expect(page.locator("#f-baseline")).to_have_value("asyncio")
-    expect(page.locator("#f-contrast_candidate")).to_have_value("engine=futures")
+    expect(page.get_by_label("Primary contrast", exact=True)).to_have_value("engine=futures")
 
 
 def test_a_bad_level_is_told_beside_its_field_and_what_was_typed_is_kept(page):

@@ -9,8 +9,8 @@ from django import forms
 from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.mappings import Contrast, JsonObject
 
-NAMES = ("contrast_candidate", "contrast_baseline", "contrast_at")
 PATH = "primary_contrast"
+NAMES = (f"{PATH}.candidate", f"{PATH}.baseline", f"{PATH}.at")
 MOST_CHOICES = 300
 NEXT_PAIR = re.compile(r",(?=\s*[A-Za-z_]\w*\s*=)")
 """The comma between two pairs of name and level; other commas are part of a level."""

@@ -24,6 +24,7 @@ from campaigns.models import Campaign, EffectiveSetting, Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import CheckedDefinition, check
+from campaigns.planning.design import FIELDS
 from campaigns.planning.launch_checks import ask_rights_at, failed_try_out, planned_by
 from campaigns.planning.pages import forms, parameter_rows, scenario_editor
 from campaigns.planning.pages.form_page import baseline_of, form_page, labels_of, problems
@@ -141,10 +142,11 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
     entered = forms.with_pair(entered)
     if act == "preview":
         entered = forms.with_present_values(entered)
-    refused = _confirm_feeds(request, entered)
-    definition, errors = _checked(entered)
+    refused = {**_unasked(entered), **_confirm_feeds(request, entered)}
+    checked = _checked(entered)
+    definition, errors = checked
     if definition is None or refused or act not in ("save", "launch", "try"):
-        return _draw(request, campaign, entered, {**errors, **refused})
+        return _draw(request, campaign, entered, {**errors, **refused}, checked=checked)
     try:
         stored = store(definition)
     except drafts.NotADraft as refusal:
@@ -173,9 +175,10 @@ def _confirm_feeds(request: HttpRequest, entered: Entered) -> dict[str, list[str
 
 def _calibrate(request: HttpRequest, campaign: Campaign | None, entered: Entered) -> HttpResponse:
     """Store the A/A campaign of the values in the form; the form itself stays unsaved."""
-    definition, errors = _checked(_with_question(entered))
+    checked = _checked(entered)
+    definition, errors = checked
     if definition is None:
-        return _draw(request, campaign, entered, errors)
+        return _draw(request, campaign, entered, errors, checked=checked)
     made = drafts.create(calibration_of(definition), user_of(request))
     return redirect("campaign", made.pk)
 
@@ -221,9 +224,13 @@ def _stored(request: HttpRequest, campaign: Campaign, teams: frozenset[int]) -> 
     return entered
 
 
-def _checked(entered: Entered) -> tuple[CheckedDefinition | None, Errors]:
-    """Return the definition, or all errors by path."""
-    data, errors = forms.to_data(entered)
+Checked = tuple[CheckedDefinition | None, Errors]
+
+
+def _checked(entered: Entered) -> Checked:
+    """Return the definition, or all errors by path. An empty question is none of them: it does not prevent a plan."""
+    asked = {**entered.values, "question": entered.values.get("question") or "?"}
+    data, errors = forms.to_data(replace(entered, values=asked))
     if entered.driver is None:
         errors["kind"] = ["Choose what is measured."]
         return None, errors
@@ -234,9 +241,15 @@ def _checked(entered: Entered) -> tuple[CheckedDefinition | None, Errors]:
     return (None, errors) if errors else (definition, {})
 
 
-def _planned(entered: Entered) -> TemplateContext:
-    """Return the plan, or why there is none yet. An empty question does not prevent it."""
-    definition, errors = _checked(_with_question(entered))
+def _unasked(entered: Entered) -> dict[str, list[str]]:
+    """Return the error of a form without a question."""
+    missing = [str(FIELDS["question"].error_messages["required"])]
+    return {} if entered.values.get("question") else {"question": missing}
+
+
+def _planned(entered: Entered, checked: Checked | None = None) -> TemplateContext:
+    """Return the plan, or why there is none yet."""
+    definition, errors = checked or _checked(entered)
     plan: PlanView | None = None
     if definition is not None:
         try:
@@ -244,13 +257,6 @@ def _planned(entered: Entered) -> TemplateContext:
         except Invalid as invalid:
             errors = invalid.errors
     return {"plan": plan, "plan_problems": problems(errors, entered)}
-
-
-def _with_question(entered: Entered) -> Entered:
-    """Return the input with a placeholder for an empty question."""
-    return replace(
-        entered, values={**entered.values, "question": entered.values.get("question") or "?"}
-    )
 
 
 def _initial(request: HttpRequest) -> Entered:
@@ -278,13 +284,15 @@ def _draw(
     refused_in: Campaign | None = None,
     changed: Changed | None = None,
     editor: scenario_editor.Editor | None = None,
+    checked: Checked | None = None,
 ) -> HttpResponse:
     """Render the form, with the levels that the target refused in runs of `refused_in`.
 
-    changed: changes that another user saved meanwhile. editor: of a scenario, after one of its buttons.
+    changed: changes that another user saved meanwhile. editor: of a scenario, after one of its buttons. checked: what is
+    known of the input already.
     """
     refused = forms.refusals(entered, refused_levels(refused_in)) if refused_in else {}
-    context = _planned(entered) | {
+    context = _planned(entered, checked) | {
         "campaign": campaign,
         "original": original,
         "may_launch": bool(may(request).operate & entered.teams),

@@ -15,10 +15,11 @@ from campaigns.planning.configurations import PATH as PATH_OF_CONFIGURATIONS
 from campaigns.planning.design import FIELDS, DesignForm, in_group, label_of
 from campaigns.planning.pages import limits
 from campaigns.planning.pages.configuration_fields import ConfigurationTable, table_of
+from campaigns.planning.pages.contrast_fields import NAMES as CONTRAST
 from campaigns.planning.pages.contrast_fields import PATH, ContrastForm
-from campaigns.planning.pages.criterion_fields import NAMES as CRITERION_FIELDS
 from campaigns.planning.pages.criterion_fields import CriterionForm
 from campaigns.planning.pages.forms import (
+    PARTS,
     Entered,
     Errors,
     contrasts_of,
@@ -32,7 +33,6 @@ from campaigns.planning.pages.forms import (
 )
 from campaigns.planning.pages.parameter_rows import ParameterRows, parameter_rows
 from campaigns.planning.pages.scenario_editor import shown_once
-from campaigns.planning.pages.search_fields import NAMES as SEARCH_FIELDS
 from campaigns.planning.pages.search_fields import SearchForm
 from campaigns.planning.pools import measuring_pools
 
@@ -89,6 +89,7 @@ FOLDS = {
     "pace": ("cool_down_seconds", "seed", "settings_afterwards"),
 }
 """Fields of the design that are folded, by their fold."""
+INITIAL = {name: as_text(field.initial) for name, field in FIELDS.items()}
 
 
 class CampaignForm(DesignForm):
@@ -164,7 +165,11 @@ class CampaignForm(DesignForm):
 
 @dataclass(frozen=True, slots=True)
 class FormPage:
-    """The whole form. groups: fields of the design, by the group that shows them."""
+    """The whole form.
+
+    groups: fields of the design, by the group that shows them. open: by fold, whether it has an error or another value than the
+    initial one.
+    """
 
     kind: str
     design: CampaignForm
@@ -179,22 +184,10 @@ class FormPage:
     errors: Errors
     limits: str
     limits_are_wrong: bool
+    open: Mapping[str, bool]
     pools: Sequence[str]
     has_kind: bool
     has_settings: bool
-
-    @property
-    def open(self) -> Mapping[str, bool]:
-        """The folds in which a field has an error or another value than the initial one."""
-        return {
-            fold: any(self._is_touched(name) for name in names) for fold, names in FOLDS.items()
-        } | {"contrast": any(field.value() for field in self.contrast) or PATH in self.errors}
-
-    def _is_touched(self, name: str) -> bool:
-        field = self.design[name]
-        is_drawn = name == "seed"  # nobody typed it
-        known = ("", as_text(FIELDS[name].initial))
-        return bool(field.errors) or not (is_drawn or as_text(field.value()) in known)
 
 
 def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -> FormPage:
@@ -227,10 +220,21 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         errors=errors,
         limits=limits.limits_entered(entered.values),
         limits_are_wrong=any(name in errors for name in limits.NAMES),
+        open=_open(entered, errors),
         pools=measuring_pools(),
         has_kind=driver is not None,
         has_settings=bool(entered.variables.settings),
     )
+
+
+def _open(entered: Entered, errors: Errors) -> dict[str, bool]:
+    """Return by fold whether it is open. Nobody typed the seed, which is drawn."""
+    typed = {name for name in FIELDS if entered.values.get(name, "") not in ("", INITIAL[name])}
+    touched = (typed - {"seed"}) | errors.keys()
+    return {
+        **{fold: not touched.isdisjoint(names) for fold, names in FOLDS.items()},
+        "contrast": PATH in errors or any(entered.values.get(name) for name in CONTRAST),
+    }
 
 
 def baseline_of(entered: Entered) -> forms.BoundField:
@@ -281,10 +285,8 @@ def _place(path: str, entered: Entered) -> tuple[str, str]:
         return LABELS.get(path) or label_of(path), f"f-{path}"
     if group in ("parameters", "factors", "roles"):
         return LABELS[group], "h-parameters"
-    if group == "search" or path in SEARCH_FIELDS:
-        return LABELS["search"], "f-search"
-    if group == "criterion" or path in CRITERION_FIELDS:
-        return LABELS["criterion"], "f-criterion"
+    if group in PARTS:
+        return LABELS[group], f"f-{group}"
     if path == "targets":
         return LABELS[path], "f-also"
     return LABELS.get(path, ""), f"f-{path}" if path in LABELS else ""

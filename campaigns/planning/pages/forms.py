@@ -36,14 +36,15 @@ from campaigns.planning.pages import criterion_fields as criteria
 from campaigns.planning.pages import search_fields as searches
 from campaigns.planning.pages.configuration_fields import Typed, as_sent, as_typed, read_typed
 from campaigns.planning.pages.contrast_fields import NEXT_PAIR
+from campaigns.planning.pages.part_form import typed_in, without
 from campaigns.planning.raising import raised_levels
 from campaigns.planning.roles import load_among
 from campaigns.planning.watched_metrics import choosable_metrics, watched_metric
 from campaigns.targets.variables import Variables, variables_of
 
-VALUES = ("target", "primary_metric", *contrasts.NAMES, *criteria.NAMES, *searches.NAMES, *FIELDS)
-OF_PARTS = frozenset({*contrasts.NAMES, *criteria.NAMES, *searches.NAMES})
-"""Inputs that are parts of one field of a definition."""
+VALUES = ("target", "primary_metric", *FIELDS)
+PARTS = (contrasts.PATH, CRITERION, searches.PATH)
+"""Fields of a definition that have inputs by the paths of their values."""
 ONLY_EMPTY = ("question", "name")
 """Fields in which a preset replaces nothing that somebody wrote."""
 OF_FACTORS = ("paired_factor", "baseline", *contrasts.NAMES)
@@ -59,7 +60,7 @@ Errors = Mapping[str, list[str]]
 class Entered:
     """The input of the form, as text, valid or not.
 
-    values: `target`, `primary_metric` and the fields of DesignForm. parameters: the single value
+    values: `target`, `primary_metric`, the fields of DesignForm, and those of parts by their paths. parameters: the single value
     of each parameter. varied: the parameters that are factors. levels: those of each factor.
     excluded: one combination per line. hard: factors that are ticked as hard to change; None: those that
     the settings mark, before the form was sent. loads: factors that are ticked as load. also: the keys of targets
@@ -155,9 +156,9 @@ def kinds_to_choose(teams: frozenset[int], chosen: str = "") -> dict[str, Driver
 def read(post: QueryDict, teams: frozenset[int]) -> Entered:
     """Return the input that the browser sent, for a campaign of one of these teams. Unknown parameters are ignored."""
     kind = post.get("kind", "")
-    values = {name: _plain(post.get(name, "")) for name in VALUES}
+    values = {name: _plain(post.get(name, "")) for name in VALUES} | typed_in(post, PARTS)
     variables = Entered(kind, values, teams=teams).variables
-    known = variables.fields
+    known, hard = variables.fields, variables.hard
     return Entered(
         kind=kind,
         values=values,
@@ -178,8 +179,7 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
         hard=frozenset(
             name
             for name in known
-            if f"hard-{name}" in post
-            or (f"asked-hard-{name}" not in post and name in variables.hard)
+            if f"hard-{name}" in post or (f"asked-hard-{name}" not in post and name in hard)
         ),
         loads=frozenset(name for name in known if f"load-{name}" in post),
     )
@@ -216,10 +216,10 @@ def with_kind(entered: Entered, target: Target | None = None) -> Entered:
     if driver is None:
         return entered
     metrics = entered.metrics
-    values = criteria.without_unknown(entered.values, metrics)
+    values = dict(entered.values)
     loads = ("", *driver.load, *driver.may_be_load)
-    if values.get("search_load", "") not in loads:
-        values["search_load"] = ""
+    if values.get(searches.LOAD, "") not in loads:
+        values[searches.LOAD] = ""
     if values.get("primary_metric") not in {metric.name for metric in metrics}:
         values["primary_metric"] = driver.primary_metric.name
     possible = targets_of(driver, entered)
@@ -260,10 +260,11 @@ def with_other_kind(entered: Entered, drawn_for: str) -> Entered:
         and name in entered.driver.factors
         and all(_takes(new[name], level) for level in entered.levels.get(name, ("",)))
     }
+    values = criteria.without_unknown(entered.values, entered.metrics)
     return with_kind(
         replace(
             entered,
-            values={**entered.values, **dict.fromkeys(OF_FACTORS, "")},
+            values=values | dict.fromkeys(OF_FACTORS, ""),
             parameters=stays,
             varied=frozenset(levels),
             levels=levels,
@@ -369,11 +370,13 @@ def with_preset(entered: Entered, name: str) -> Entered:
         for field, value in result[0].values.items()
         if field in VALUES and not (field in ONLY_EMPTY and entered.values.get(field))
     }
+    before = dict(entered.values)
     if CRITERION in result[0].values and entered.driver:
+        before = without(before, CRITERION)
         design |= criteria.as_entered(result[0].values[CRITERION], entered.metrics)
     return replace(
         entered,
-        values={**entered.values, **design},
+        values=before | design,
         parameters={**entered.parameters, **values, **dict.fromkeys(named, "")},
         varied=(entered.varied - values.keys() - named) | factors.keys(),
         configurations=tuple(
@@ -483,17 +486,12 @@ def as_shown(entered: Entered) -> dict[str, str]:
 
 def stored_in(path: str) -> frozenset[str]:
     """Return the fields of a definition that a path of `as_shown` belongs to."""
-    if path in contrasts.NAMES:
-        return frozenset({contrasts.PATH})
-    if path in criteria.NAMES:
-        return frozenset({CRITERION})
-    if path in searches.NAMES:
-        return frozenset({searches.PATH})
-    if path.startswith("parameters."):
+    field = path.partition(".")[0]
+    if field == "parameters":
         return frozenset({"parameters", "factors"})
-    if path == "configurations":
+    if field == "configurations":
         return frozenset({"factors"})
-    return frozenset({path})
+    return frozenset({field})
 
 
 def unknown_choices(form_field: forms.Field, texts: Iterable[str]) -> list[str]:
@@ -577,8 +575,8 @@ def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     configurations, twice = as_sent(entered.configurations)
     errors |= lacking | twice
     data: CleanedData = {
-        **{name: text for name, text in entered.values.items() if name not in OF_PARTS},
-        "primary_contrast": contrast,
+        **{name: entered.values[name] for name in VALUES if name in entered.values},
+        contrasts.PATH: contrast,
         CRITERION: criterion,
         searches.PATH: searches.read_entered(entered.values),
         "roles": loads_in(entered),
@@ -648,14 +646,14 @@ def contrasts_of(entered: Entered) -> contrasts.ContrastForm:
     )
 
 
-def search_of(entered: Entered, errors: Errors | None = None) -> searches.SearchForm:
+def search_of(entered: Entered, errors: Errors) -> searches.SearchForm:
     """Return the form of a search for capacity, over the loads that the kind has."""
     driver = entered.driver
     loads = (*driver.load, *driver.may_be_load) if driver else ()
     return searches.SearchForm(loads, entered.values, errors, entered.variables.label_of)
 
 
-def criterion_of(entered: Entered, errors: Errors | None = None) -> criteria.CriterionForm:
+def criterion_of(entered: Entered, errors: Errors) -> criteria.CriterionForm:
     """Return the form of the criterion, with the metrics of the kind."""
     return criteria.CriterionForm(entered.metrics, entered.values, errors)
 

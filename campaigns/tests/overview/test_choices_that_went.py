@@ -192,7 +192,7 @@ def test_the_form_stores_it_nowhere_until_another_one_is_chosen(browser, design,
     if path == "factors.engine":
         assert chosen["levels-engine"] == ["futures", "aria2"]
         chosen["levels-engine"] = ["futures", "curl"]
-        chosen |= dict.fromkeys(("contrast_candidate", "contrast_baseline"), "")
+        chosen |= dict.fromkeys(("primary_contrast.candidate", "primary_contrast.baseline"), "")
     else:
         assert chosen["p-engine"] == "aria2"
         chosen["p-engine"] = "curl"

@@ -89,10 +89,13 @@ def test_what_somebody_else_amended_meanwhile_stays(browser, campaign):
         ({"margin_percent": "50"}, "wider than the smallest effect"),
         ({"reason": "", "margin_percent": "1"}, "This field is required."),
         (
-            {"contrast_candidate": "workers=9", "contrast_baseline": "workers=2"},
+            {"primary_contrast.candidate": "workers=9", "primary_contrast.baseline": "workers=2"},
             "“9” is not a level of workers",
         ),
-        ({"contrast_candidate": "workers=8", "contrast_baseline": "x=2"}, "one of x: choose two"),
+        (
+            {"primary_contrast.candidate": "workers=8", "primary_contrast.baseline": "x=2"},
+            "one of x: choose two",
+        ),
         ({"question": ""}, "This field is required."),
         ({"stop_most": "many", "stop_rule": "precision"}, "Enter a whole number."),
         ({"primary_metric": "beauty"}, "is not a metric"),
@@ -113,12 +116,12 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, campaign, chang
 
 
 def test_the_primary_contrast_is_chosen_and_taken_back(browser, campaign):
-    chosen = {"contrast_candidate": "workers=8", "contrast_baseline": "workers=2"}
+    chosen = {"primary_contrast.candidate": "workers=8", "primary_contrast.baseline": "workers=2"}
     amend(browser, campaign, **chosen, reason="That is what we ship.")
     campaign.refresh_from_db()
     assert campaign.primary_contrast["candidate"] == 8
 
-    amend(browser, campaign, contrast_candidate="", contrast_baseline="", reason="All count.")
+    amend(browser, campaign, **dict.fromkeys(chosen, ""), reason="All count.")
 
     campaign.refresh_from_db()
     assert not campaign.primary_contrast

@@ -34,12 +34,12 @@ def typed(target, **changes):
 
 def test_rows_become_conditions_and_are_shown_again(browser, target, toy):
     sent = {
-        "condition_0_metric": "duration",
-        "condition_0_limit": "3 min",
-        "condition_3_metric": "rate",
-        "condition_3_limit": "5",
-        "criterion_failed": "2",
-        "criterion_resolution": "2",
+        "criterion.conditions.0.metric": "duration",
+        "criterion.conditions.0.limit": "3 min",
+        "criterion.conditions.3.metric": "rate",
+        "criterion.conditions.3.limit": "5",
+        "criterion.failed_percent": "2",
+        "criterion.resolution": "2",
         "load-slow": "on",
     }
 
@@ -56,7 +56,7 @@ def test_rows_become_conditions_and_are_shown_again(browser, target, toy):
     }
     assert campaign.factors.get(name="slow").role == "load"
     page = Page(browser.get(reverse("campaign-edit", args=[campaign.pk])))
-    assert page.named("condition_0_limit")[0]["value"] == "3 min"
+    assert page.named("criterion.conditions.0.limit")[0]["value"] == "3 min"
     assert "checked" in page.named("load-slow")[0]
     draft = Page(browser.get(reverse("campaign", args=[campaign.pk]))).text
     assert (
@@ -67,11 +67,20 @@ def test_rows_become_conditions_and_are_shown_again(browser, target, toy):
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({"condition_1_metric": "duration", "condition_1_limit": ""}, "Give its limit"),
-        ({"condition_1_metric": "duration", "condition_1_limit": "5 MB"}, "is in MB"),
-        ({"condition_1_metric": "", "condition_1_limit": "5"}, "Choose a metric for this limit"),
-        ({"criterion_failed": "200"}, "out of range"),
-        ({"criterion_resolution": "1"}, "out of range"),
+        (
+            {"criterion.conditions.1.metric": "duration", "criterion.conditions.1.limit": ""},
+            "Give its limit",
+        ),
+        (
+            {"criterion.conditions.1.metric": "duration", "criterion.conditions.1.limit": "5 MB"},
+            "is in MB",
+        ),
+        (
+            {"criterion.conditions.1.metric": "", "criterion.conditions.1.limit": "5"},
+            "Choose a metric for this limit",
+        ),
+        ({"criterion.failed_percent": "200"}, "out of range"),
+        ({"criterion.resolution": "1"}, "out of range"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_row_and_stays(browser, target, toy, sent, words):
@@ -81,9 +90,23 @@ def test_what_is_wrong_is_said_at_its_row_and_stays(browser, target, toy, sent, 
     assert answer.status_code == 422
     assert words in page.text
     for name, text in sent.items():
-        if text and not name.endswith("_metric"):
-            assert page.named(name)[0]["value"] == text
+        if text and not name.endswith(".metric"):  # the row before it is empty, so it moves up
+            assert page.named(name.replace(".1.", ".0."))[0]["value"] == text
     assert not Campaign.objects.exists()
+
+
+def test_a_condition_on_a_metric_that_is_gone_stays_in_a_clone_until_somebody_takes_it_out(
+    browser, target, toy
+):
+    browser.post(reverse("campaign-new"), typed(target))
+    campaign = Campaign.objects.latest("pk")
+    gone = {"conditions": [{"metric": "speed_of_old", "at_least": 3.0}]}
+    Campaign.objects.filter(pk=campaign.pk).update(criterion=gone)
+
+    page = Page(browser.get(reverse("campaign-clone", args=[campaign.pk])))
+
+    assert page.named("criterion.conditions.0.limit")[0]["value"] == "3"
+    assert "“speed_of_old” is not a metric of this campaign" in page.text
 
 
 def test_a_criterion_is_amended_as_lines_and_load_by_name(browser, target, toy):

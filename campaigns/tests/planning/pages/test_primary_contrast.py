@@ -31,9 +31,9 @@ def sent(target, **changes):
         "levels-workers": "2 4 8",
         "vary-engine": "on",
         "levels-engine": ["new", "old"],
-        "contrast_candidate": "workers=8",
-        "contrast_baseline": "workers=4",
-        "contrast_at": "engine=old",
+        "primary_contrast.candidate": "workers=8",
+        "primary_contrast.baseline": "workers=4",
+        "primary_contrast.at": "engine=old",
     } | changes
 
 
@@ -44,7 +44,10 @@ def test_it_is_chosen_in_the_form_without_a_script(browser, target):
 
 
 def test_nothing_chosen_is_none(browser, target):
-    browser.post("/campaigns/new/", sent(target, contrast_candidate="", contrast_baseline=""))
+    browser.post(
+        "/campaigns/new/",
+        sent(target, **{"primary_contrast.candidate": "", "primary_contrast.baseline": ""}),
+    )
 
     assert Campaign.objects.get().primary_contrast is None
 
@@ -52,13 +55,16 @@ def test_nothing_chosen_is_none(browser, target):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"contrast_baseline": "engine=new"}, "8 is a level of workers, new one of engine"),
-        ({"contrast_baseline": ""}, "Say which level is the baseline: 2, 4, 8."),
-        ({"contrast_candidate": "workers=9"}, "“9” is not a level of workers"),
-        ({"contrast_candidate": "workers=4"}, "are both 4; choose two levels"),
-        ({"contrast_candidate": "note=1", "contrast_baseline": "note=2"}, "“note” is none"),
-        ({"contrast_at": "engine=older"}, "“older” is not a level of engine"),
-        ({"contrast_at": "everywhere"}, "is no combination"),
+        ({"primary_contrast.baseline": "engine=new"}, "8 is a level of workers, new one of engine"),
+        ({"primary_contrast.baseline": ""}, "Say which level is the baseline: 2, 4, 8."),
+        ({"primary_contrast.candidate": "workers=9"}, "“9” is not a level of workers"),
+        ({"primary_contrast.candidate": "workers=4"}, "are both 4; choose two levels"),
+        (
+            {"primary_contrast.candidate": "note=1", "primary_contrast.baseline": "note=2"},
+            "“note” is none",
+        ),
+        ({"primary_contrast.at": "engine=older"}, "“older” is not a level of engine"),
+        ({"primary_contrast.at": "everywhere"}, "is no combination"),
         ({"excluded": "workers=8, engine=old"}, "8 and 4 are measured together nowhere"),
     ],
 )
@@ -78,7 +84,11 @@ def test_the_choices_follow_the_levels_that_are_typed(browser, target):
 
     page = Page(response)
     ids = [attributes.get("id") for tag, attributes in page.elements if "hx-swap-oob" in attributes]
-    assert ids[-3:] == ["f-contrast_candidate", "f-contrast_baseline", "f-contrast_at"]
+    assert ids[-3:] == [
+        "f-primary_contrast.candidate",
+        "f-primary_contrast.baseline",
+        "f-primary_contrast.at",
+    ]
     values = [attributes["value"] for tag, attributes in page.elements if tag == "option"]
     assert {"workers=3", "workers=5", "engine=new", "engine=old"} <= set(values)
     assert "workers=2" not in values
@@ -86,8 +96,14 @@ def test_the_choices_follow_the_levels_that_are_typed(browser, target):
 
 
 def test_only_the_paired_factor_is_offered_for_pairs(browser, target):
-    changes = {"order": "paired", "paired_factor": "engine", "contrast_candidate": "engine=old"}
-    response = browser.post("/campaigns/plan/", sent(target, **changes, contrast_at="workers=4"))
+    changes = {
+        "order": "paired",
+        "paired_factor": "engine",
+        "primary_contrast.candidate": "engine=old",
+    }
+    response = browser.post(
+        "/campaigns/plan/", sent(target, **changes, **{"primary_contrast.at": "workers=4"})
+    )
 
     values = [attributes["value"] for tag, attributes in Page(response).elements if tag == "option"]
     assert [value for value in values if value == "workers=4"] == ["workers=4"] * 2

@@ -63,12 +63,14 @@ def typed(sent):
     )
     conditions = (sent.get("criterion") or {}).get("conditions", ())
     for row, condition in enumerate(conditions):
-        post[f"condition_{row}_metric"] = condition["metric"]
-        post[f"condition_{row}_limit"] = str(condition.get("at_most", condition.get("at_least")))
+        post[f"criterion.conditions.{row}.metric"] = condition["metric"]
+        post[f"criterion.conditions.{row}.limit"] = str(
+            condition.get("at_most", condition.get("at_least"))
+        )
     if contrast := sent.get("primary_contrast"):
         for side in ("candidate", "baseline"):
-            post[f"contrast_{side}"] = f"{contrast['factor']}={contrast[side]}"
-        post["contrast_at"] = ", ".join(
+            post[f"primary_contrast.{side}"] = f"{contrast['factor']}={contrast[side]}"
+        post["primary_contrast.at"] = ", ".join(
             f"{name}={level}" for name, level in contrast.get("at", {}).items()
         )
     return post
