@@ -131,16 +131,9 @@ def criterion_of(stored: Json) -> Criterion:
 
 def as_json(criterion: Criterion) -> JsonObject:
     """Return it as `Campaign.criterion` and a definition hold it; empty where nothing is stated."""
-    result: JsonObject = {}
-    if criterion.conditions:
-        result["conditions"] = [
-            {"metric": each.metric, each.side: each.limit} for each in criterion.conditions
-        ]
-    if criterion.failed_percent is not None:
-        result["failed_percent"] = criterion.failed_percent
-    if criterion.resolution != DEFAULT_RESOLUTION:
-        result["resolution"] = criterion.resolution
-    return result
+    usual = Criterion()  # msgspec leaves out defaults that are the same object, not equal ones
+    stated = msgspec.to_builtins(criterion).items()
+    return {name: value for name, value in stated if value != getattr(usual, name)}
 
 
 def read_criterion(
@@ -203,8 +196,8 @@ def _condition(stated: Condition, metrics: Sequence[Metric]) -> Condition:
     if len(sides) != 1:
         what = "both bounds" if sides else "no bound"
         raise ValidationError(f"{metric.name} has {what}; give one of at_most and at_least.")
-    limit = _limit(getattr(stated, sides[0]), metric)
-    return Condition(metric.name, **{sides[0]: limit})
+    bounds = {**dict.fromkeys(SIDES), sides[0]: _limit(getattr(stated, sides[0]), metric)}
+    return replace(stated, metric=metric.name, **bounds)
 
 
 def _metric(name: str, metrics: Sequence[Metric]) -> Metric:
