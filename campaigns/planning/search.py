@@ -53,6 +53,7 @@ class StatedSearch(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     ] = None
     largest: Annotated[
         float | None,
+        Meta(extra_json_schema={"type": "integer"}),  # not null: a search needs it
         leaf(
             Count(
                 most=LARGEST,

@@ -217,7 +217,8 @@ def _advice(chart: LevelsChart) -> list[KeyItem]:
     line = KeyItem("line", f"the best and {share} % worse", None, "equal", "limit")
     if chart.recommended.level is None:
         return [line]
-    within = f"lowest setting demonstrably within {share} % of the best"
+    which = "lowest setting" if chart.is_numeric else "first setting"
+    within = f"{which} demonstrably within {share} % of the best"
     return [
         KeyItem("band", within, None, "equal", "recommended"),
         line,

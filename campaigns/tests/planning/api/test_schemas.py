@@ -42,6 +42,12 @@ def test_the_published_one_is_in_step_with_the_kinds():
     assert json.loads(PUBLISHED.read_text()) == definition_schema(), told
 
 
+def test_a_search_has_a_largest_load():
+    sent = {"kind": "toy", "question": "?", "search": {"load": "slow", "largest": None}}
+
+    assert any("None is not of type 'integer'" in each for each in complaints(sent))
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "changes",
