@@ -26,6 +26,8 @@ class KatelloBehaviour:
     password: str = field(default="password", repr=False)
     sync_seconds: float = 1.0  # of a sync that looks at everything
     skip_seconds: float = 0.3  # of one that finds the metadata unchanged
+    publish_seconds: float = 0.5  # of a repository of a content view, on an idle worker of Dynflow
+    promote_seconds: float = 0.2
     start_seconds: float = 0.0  # until a planned task runs
     cancel_seconds: float = 0.1
     answer_seconds: float = 0.0  # wait before each answer

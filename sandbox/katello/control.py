@@ -13,6 +13,7 @@ from sandbox.katello.access import Access
 from sandbox.katello.answers import Problem, document
 from sandbox.katello.behaviour import BadKatello, KatelloBehaviour
 from sandbox.katello.consumers import Consumers
+from sandbox.katello.content_views import ContentViews
 from sandbox.katello.faults import Faults
 from sandbox.katello.inventory import repositories
 from sandbox.katello.load import Load
@@ -33,6 +34,7 @@ class Control:
     counts: Counter[str]  # of requests, by method and first part of the path
     consumers: Consumers
     load: Load
+    views: ContentViews
     faults: Faults = field(default_factory=Faults)
     commits: Commits = field(default_factory=Commits)
     _first: tuple[KatelloBehaviour, Machine] = field(init=False)
@@ -81,6 +83,7 @@ class Control:
             "committing": len(self.commits),
             "consumers": len(self.consumers.held),
             "hosts": len(self.consumers.hosts),
+            "content_views": len(self.views.held),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
             "forced": [task.forced for task in self.syncs.tasks.all.values()],
@@ -112,6 +115,7 @@ class Control:
                 self.commits.end(commit=False)
                 tasks.all.clear()
                 self.syncs.held = repositories()
+                self.views.renew()
                 self.consumers.renew()
                 self.access.expire()
                 self.access.passwords = 0

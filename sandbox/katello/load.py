@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sandbox.exporter import MachineReading
 from sandbox.katello.answers import Problem
-from sandbox.katello.machine import AT_ONCE, Machine
+from sandbox.katello.machine import AT_ONCE, OF_DYNFLOW, Machine
 from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib
 from sandbox.katello.usage import Usage
 from sandbox.katello.work import work_of
@@ -49,6 +49,9 @@ class Load:
         """Change a setting, and restart where it needs that. Raise UnknownSetting, BadSetting."""
         changed = self.machine.changed(name, value)
         if name == self.ignored():
+            return
+        if name in OF_DYNFLOW:
+            self.machine = changed
             return
         self._hold_still()
         self.machine = changed

@@ -18,6 +18,7 @@ class Machine:
 
     `time_scale`: seconds here for one of the server; 0 answers at once, and nothing is modelled.
     `db_pool`: connections of one worker; 0 is as many as it has threads, and four more.
+    `dynflow_workers`, `dynflow_threads`: processes that work on tasks, and threads of each.
     `max_connections`: of PostgreSQL. `httpd_limit`: requests in the server at once.
     `restart_seconds`: how long nobody is served after a setting was changed, on the clock here.
     """
@@ -28,6 +29,8 @@ class Machine:
     db_pool: int = 0
     max_connections: int = 500
     httpd_limit: int = 1024
+    dynflow_workers: int = 1
+    dynflow_threads: int = 5
     cpus: int = 8
     memory_gib: float = 32.0
     time_scale: float = 0.0
@@ -64,10 +67,13 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "db_pool": (0, 1000),
     "max_connections": (10, 10_000),
     "httpd_limit": (1, 100_000),
+    "dynflow_workers": (1, 64),
+    "dynflow_threads": (1, 64),
     "cpus": (1, 256),
     "memory_gib": (1, 4096),
     "time_scale": (0, 10),
     "restart_seconds": (0, 600),
     "seed": (0, 2**32 - 1),
 }
+OF_DYNFLOW = frozenset({"dynflow_workers", "dynflow_threads"})  # requests do not meet them
 AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

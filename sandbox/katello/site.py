@@ -24,7 +24,9 @@ from sandbox.katello.candlepin import Candlepin
 from sandbox.katello.candlepin import said as refused_by_candlepin
 from sandbox.katello.consumer_routes import ConsumerRoutes
 from sandbox.katello.consumers import Consumers
+from sandbox.katello.content_views import ContentViews
 from sandbox.katello.control import PATH, Control
+from sandbox.katello.dynflow import Dynflow
 from sandbox.katello.faults import spoiled
 from sandbox.katello.foreman import Foreman
 from sandbox.katello.global_registration import COMMANDS, GlobalRegistration
@@ -69,8 +71,10 @@ class Site:
         self._foreman = Foreman(behaves, now, consumers, self._tasks)
         self._registration = GlobalRegistration(consumers, Tokens(now), lambda: self.tls_url)
         self._load = Load(machine, time.monotonic, lambda: behaves().ignored_setting)
+        flow = Dynflow(now, lambda: self._load.machine)
+        self._views = ContentViews(behaves, now, self._tasks, self._syncs, flow)
         self.control = Control(
-            behaviour, self._syncs, self._access, Counter(), consumers, self._load
+            behaviour, self._syncs, self._access, Counter(), consumers, self._load, self._views
         )
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -144,7 +148,9 @@ class Site:
         session = self._access.check(request)
         if request.method == "POST" and request.path in COMMANDS:
             answer = self._registration.command(request, body)
-        elif (output := self._foreman.answer(request, body)) is not None:
+        elif (output := self._foreman.answer(request, body)) is not None or (
+            output := self._views.answer(request, body, _request_id(request))
+        ) is not None:
             answer = output
         elif request.method == "GET":
             answer = self._read(request)
@@ -191,7 +197,7 @@ class Site:
         raise not_found("route", request.path)
 
     def _done(self, request: web.BaseRequest, body: dict[str, Any]) -> web.Response:
-        request_id = re.sub(r"[^\w\-@]", "", request.headers.get("X-Request-Id", ""))[:255]
+        request_id = _request_id(request)
         user = self.control.behaviour.user
         match request.path.strip("/").split("/"):
             case ["katello", "api", "v2", "repositories", pk, "sync"]:
@@ -249,6 +255,11 @@ def _identity(request: web.BaseRequest) -> str:
     shown = request.get_extra_info("peercert") or {}
     names = dict(pair for group in shown.get("subject", ()) for pair in group)
     return str(names.get("commonName", ""))
+
+
+def _request_id(request: web.BaseRequest) -> str:
+    """Return the header X-Request-Id as Rails keeps it."""
+    return re.sub(r"[^\w\-@]", "", request.headers.get("X-Request-Id", ""))[:255]
 
 
 def _stop(task: Task) -> bool:

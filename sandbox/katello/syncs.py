@@ -10,7 +10,7 @@ from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.inventory import PROXIES, Repository, repositories
 from sandbox.katello.tasks import PROXY_SYNC, REPOSITORY_SYNC, Task, Tasks
 
-_LOCKED = """Required lock is already taken by other running tasks.
+LOCKED = """Required lock is already taken by other running tasks.
 Please inspect their state, fix their errors and resume them.
 
 Conflicts with tasks:
@@ -60,7 +60,7 @@ class Syncs:
         resource = ("Katello::Repository", result.pk)
         if holding := self.tasks.holding(resource):
             links = [f"- https://katello.example/foreman_tasks/tasks/{task.pk}" for task in holding]
-            raise self._problem(422, _LOCKED + "\n".join(links))
+            raise self._problem(422, LOCKED + "\n".join(links))
         name = f"repository '{result.name}'; product 'Bench'; organization 'ACME'"
         added = self.behaviour().added
         result.units += added

@@ -70,6 +70,10 @@ class Task:
         """Whether its repository is locked: until it has stopped, so also while it is paused."""
         return self.label == REPOSITORY_SYNC and self.state(now) != "stopped"
 
+    def end_early(self, now: datetime) -> None:
+        """Be cancelled."""
+        self.cancelled = now
+
     def document(self, now: datetime) -> dict[str, Any]:
         """Tell of it as `GET /foreman_tasks/api/tasks/:id` does."""
         state, result = self.state(now), self.result(now)
@@ -190,7 +194,7 @@ class Tasks:
         now = self.now()
         if task.state(now) not in ("running", "planned") or task.cancelled:
             return False
-        task.cancelled = now
+        task.end_early(now)
         return True
 
     def holding(self, resource: tuple[str, int]) -> list[Task]:
