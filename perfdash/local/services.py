@@ -18,7 +18,10 @@ from perfdash.local.process import Service
 from perfdash.local.state import SURROUNDINGS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-KATELLO_TIME_SCALE = 0.1  # its server then carries some 20 registrations a second
+KATELLO_SETTINGS = {
+    "time_scale": 0.1,  # its server then carries some 20 registrations a second
+    "iso": True,  # its tasks are short: whole seconds would be coarse for them
+}
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
 MAIL, PAGES = ("PERFDASH_EMAIL_",), ("PERFDASH_OIDC_", "PERFDASH_METRICS_TOKEN")
 SECRET = ("DATABASE_URL", "BROKER_URL", "SECRET_KEY")
@@ -179,7 +182,7 @@ def others(variables: Mapping[str, str], ports: Ports, katello_ca: Path) -> list
     sandbox = (
         "-m", "sandbox", "--host", HOST, "--port", str(ports.sandbox), "--pulp-port", str(ports.pulp),
         "--katello-port", str(ports.katello), "--katello-tls-port", str(ports.katello_tls),
-        "--katello-ca", str(katello_ca), "--katello", json.dumps({"time_scale": KATELLO_TIME_SCALE}),
+        "--katello-ca", str(katello_ca), "--katello", json.dumps(KATELLO_SETTINGS),
     )  # fmt: skip
     beat = ("-m", "celery", "-A", "perfdash.schedule", "--quiet", "beat", "--pidfile=")
     return [

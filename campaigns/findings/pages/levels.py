@@ -54,7 +54,9 @@ OF_QUERY = {
     RUNS: ("q", "state", "page", "sort"),
 }
 """Parameters by which addresses of before the levels named a part."""
-OLD_LINK = re.compile(r"(?P<page>[^?#]*/campaigns/(?P<campaign>\d+)/)(?P<query>\?[^#]*)?#(?P<part>.+)")
+OLD_LINK = re.compile(
+    r"(?P<page>[^?#]*/campaigns/(?P<campaign>\d+)/)(?P<query>\?[^#]*)?#(?P<part>.+)"
+)
 
 
 @dataclass(frozen=True, slots=True)

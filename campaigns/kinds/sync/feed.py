@@ -14,10 +14,10 @@ from urllib.parse import urljoin
 from xml.etree import ElementTree
 
 from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
+from campaigns.kinds.base.repository_ids import MOST_REPOSITORIES
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kinds.programs.pinned import allowed_addresses, begin_of
-from campaigns.kinds.sync.form import MOST_REPOSITORIES
 from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import BadUrl, Refused, Rules, check_url

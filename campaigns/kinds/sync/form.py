@@ -9,11 +9,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Parameters
-from campaigns.kit.forms import JsonText, Listed
+from campaigns.kinds.base.repository_ids import MOST_REPOSITORIES, Ids
+from campaigns.kit.forms import JsonText
 from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import BadUrl, parse_url
 
-MOST_REPOSITORIES = 100
 CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
 OWN_FIELDS = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
          "sync_fields": ("remote",)}  # fmt: skip
@@ -114,22 +114,6 @@ def _secrets(data: Any, name: str = "") -> Iterator[str]:
             yield from _secrets(value, name)
     elif isinstance(data, str) and LOGIN_IN_URL.search(data):
         yield name
-
-
-class Ids(Listed):
-    """Ids of repositories, stored in one format and each once: 3, 5."""
-
-    def to_python(self, value: Any) -> str:
-        """Return the ids in the stored format. Raise ValidationError."""
-        written = [part for part in re.split(r"[\s,;]+", super().to_python(value)) if part]
-        if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in written):
-            raise ValidationError("Give whole numbers with commas between, such as 3, 5.")
-        ids = list(dict.fromkeys(map(int, written)))
-        if 0 in ids:
-            raise ValidationError("The ids of repositories begin with 1.")
-        if len(ids) > MOST_REPOSITORIES:
-            raise ValidationError(f"{len(ids)} repositories; at most {MOST_REPOSITORIES}.")
-        return ", ".join(map(str, ids))
 
 
 class Content(forms.CharField):

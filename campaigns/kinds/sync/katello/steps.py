@@ -8,7 +8,6 @@ from campaigns.kinds.base import (
     Context,
     Distribution,
     EffectiveSetting,
-    Health,
     Measured,
     Parameters,
     Phase,
@@ -16,6 +15,15 @@ from campaigns.kinds.base import (
     Target,
 )
 from campaigns.kinds.base.content import UNITS
+from campaigns.kinds.base.foreman import (
+    CANCEL_SECONDS,
+    CLEAR_SECONDS,
+    end_ours,
+    health_of_clock,
+    is_ours,
+    mark_of,
+    resolution_of,
+)
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
@@ -45,8 +53,6 @@ from campaigns.kinds.sync.katello.watching import ARTIFACTS, Watched, failure_of
 from campaigns.kit.http.errors import NotPermitted
 from campaigns.kit.network import Rules
 
-MOST_RESOLUTION_SHARE = 0.05
-
 
 class KatelloSteps:
     """Syncs the existing repositories of a Katello, or its proxies, and times Foreman's tasks."""
@@ -71,9 +77,7 @@ class KatelloSteps:
         with katello_of(target, context) as katello:
             require_services(katello)
             proxies_of(katello, parts)
-            ended = clearing.clear(
-                katello, target, parts, begun_tasks(context), clearing.CLEAR_SECONDS
-            )
+            ended = clearing.clear(katello, target, parts, begun_tasks(context), CLEAR_SECONDS)
             left = len(clearing.unfinished(katello, parts))
             others = katello.count_tasks("state = running")
         return [
@@ -99,9 +103,7 @@ class KatelloSteps:
             watched = watch(katello, target, work, parameters, context, limit)
             if watched.timed_out:
                 running = [task for task in watched.tasks.values() if task.state != "stopped"]
-                left = failure_to_end(
-                    lambda: clearing.end_ours(katello, running, clearing.CANCEL_SECONDS)
-                )
+                left = failure_to_end(lambda: end_ours(katello, running, CANCEL_SECONDS))
         measured = measured_of(watched, limit)
         return replace(measured, failure=f"{measured.failure}{left}")
 
@@ -115,7 +117,7 @@ class KatelloSteps:
         skipped = sum(task.was_skipped for task in tasks)
         proofs = [
             Proof("tasks that ended with success", len(tasks), good, "count", good == len(tasks)),
-            Proof("resolution of the duration", "any", watched.resolution, "s", ok=True),
+            Proof("resolution of the duration", "any", resolution_of(tasks), "s", ok=True),
         ]
         if parameters["optimize"] == "off":
             unskipped = sum(task.skips_metadata_check for task in tasks)
@@ -145,9 +147,9 @@ class KatelloSteps:
                     task
                     for task in clearing.unfinished(katello, parts_of(parameters))
                     if task.label in clearing.SYNCS
-                    and clearing.is_ours(task, begun, clearing.mark_of(target, context))
+                    and is_ours(task, begun, mark_of(target, context))
                 ]
-                return clearing.end_ours(katello, ours, clearing.CANCEL_SECONDS)
+                return end_ours(katello, ours, CANCEL_SECONDS)
 
             removed = remove_until_quiet(end, patience_of(context), katello.rest)
         if removed.count or removed.looked_again:
@@ -196,7 +198,13 @@ def measured_of(watched: Watched, limit: float) -> Measured:
     times = [round(task.seconds * 1e6) for task in tasks if task.seconds is not None]
     return Measured(
         values=values,
-        health=_health(watched),
+        health=health_of_clock(
+            list(watched.tasks.values()),
+            {
+                "looks": float(watched.looks),
+                "longest_between_looks_seconds": watched.spans.longest_between,
+            },
+        ),
         samples=_samples(watched),
         distributions=[Distribution.of("task_duration", times)],
         phases=_phases(watched),
@@ -279,17 +287,3 @@ def _samples(watched: Watched) -> dict[str, list[Any]]:
         "files": [task.done(ARTIFACTS) for task in tasks],
         "failure": [failure_of(task) for task in tasks],
     }
-
-
-def _health(watched: Watched) -> Health:
-    """Warn where Foreman's seconds are coarse for the duration; perfdash itself only watches."""
-    resolution, seconds = watched.resolution, watched.seconds
-    figures = {
-        "looks": float(watched.looks),
-        "longest_between_looks_seconds": watched.spans.longest_between,
-        "resolution_seconds": resolution,
-    }
-    if seconds and resolution > MOST_RESOLUTION_SHARE * seconds:
-        reason = f"Foreman reports the duration to {resolution:g} s, which is {resolution / seconds:.0%} of it"
-        return Health("warned", (reason,), figures)
-    return Health("healthy", (), figures)

@@ -14,20 +14,17 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.servers.foreman_tasks import MILLISECOND, TOTAL, WHOLE_SECOND, ForemanTask
+from campaigns.kinds.base.foreman import AWAY_SECONDS, LOCKED, first_error_of, mark_of, seconds_of
+from campaigns.kinds.servers.foreman_tasks import TOTAL, ForemanTask
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kinds.servers.pulp_tasks import Progress
 from campaigns.kinds.sync.failures import CANCELLED, failure_class
-from campaigns.kinds.sync.katello.clearing import mark_of
 from campaigns.kinds.sync.katello.parts import Part, Work, body_of
 from campaigns.kinds.sync.parts import Parts
 from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
 from campaigns.kit.mappings import JsonObject
 
-AWAY_SECONDS = 60.0
-"""How long Foreman's API may not answer while its tasks run."""
 ARTIFACTS = "Downloading Artifacts"
-LOCKED = 422
 CODES = {
     "downloading metadata files": "sync.downloading.metadata",
     "parsed packages": "sync.parsing.packages",
@@ -76,25 +73,9 @@ class Watched:
         return all(task.at_rest for task in self.tasks.values())
 
     @property
-    def resolution(self) -> float:
-        """The greatest error of `seconds`."""
-        tasks = list(self.tasks.values())
-        if len(tasks) == 1:
-            return tasks[0].resolution
-        return WHOLE_SECOND if any(task.whole_seconds for task in tasks) else MILLISECOND
-
-    @property
     def seconds(self) -> float | None:
-        """Seconds from the first start to the last end by Foreman's clock; of one task, its own duration."""
-        tasks = list(self.tasks.values())
-        starts = [task.started for task in tasks if task.started]
-        ends = [task.ended for task in tasks if task.ended]
-        each = [task.seconds for task in tasks if task.seconds is not None]
-        if min(len(starts), len(ends), len(each)) < len(tasks):
-            return None
-        if len(tasks) == 1:
-            return each[0]
-        return max((max(ends) - min(starts)).total_seconds(), *each)
+        """Seconds from the first start to the last end, by Foreman's clock."""
+        return seconds_of(list(self.tasks.values()))
 
     @property
     def artifacts(self) -> int:
@@ -157,7 +138,9 @@ def watch(
         last_answer = time.monotonic()
         context.progress(_progress(watched, last_answer - started_at))
     watched.wall_seconds = time.monotonic() - started_at
-    watched.first_error = _first_error(katello, watched)
+    watched.first_error = first_error_of(
+        katello, [task for task in watched.tasks.values() if failure_of(task)]
+    )
     return watched
 
 
@@ -186,22 +169,6 @@ def _look(katello: Katello, watched: Watched, started_at: float) -> None:
             watched.tasks[pk] = katello.task(pk)
     watched.looks += 1
     watched.spans.look(time.monotonic() - started_at, map(lines_of, watched.tasks.values()))
-
-
-def _first_error(katello: Katello, watched: Watched) -> str:
-    """Return the errors of the first task that failed; where it has none, those of its steps."""
-    for task in watched.tasks.values():
-        if not failure_of(task):
-            continue
-        if task.errors:
-            return "; ".join(task.errors)
-        steps = katello.details(task.id).get("failed_steps") or ()
-        errors = [step.get("error") for step in steps if isinstance(step, dict)]
-        messages = [
-            str(each["message"]) for each in errors if isinstance(each, dict) and "message" in each
-        ]
-        return "; ".join(messages) or f"nothing (result {task.result})"
-    return ""
 
 
 def _progress(watched: Watched, seconds: float) -> JsonObject:

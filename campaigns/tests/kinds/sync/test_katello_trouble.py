@@ -5,8 +5,9 @@ import threading
 import pytest
 
 from campaigns.kinds.base import Cancelled, NotClean, RemovedByOthers, TargetUnavailable, under_way
+from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.sync.driver import driver
-from campaigns.kinds.sync.katello import clearing, watching
+from campaigns.kinds.sync.katello import steps, watching
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.sync.katello_place import begin, parameters, unfinished, when_it_runs
 from campaigns.tests.kinds.sync.katello_place import katello as katello
@@ -87,7 +88,7 @@ def test_a_paused_sync_that_cannot_be_stopped_is_told(katello, simulator):
     katello.attempt = 2
 
     with pytest.raises(
-        NotClean, match=r"is paused, and keeps its repository locked.*unlock it there"
+        NotClean, match=r"is paused, and keeps what it is about locked.*unlock it there"
     ):
         katello.reset(parameters())
 
@@ -126,7 +127,7 @@ def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(katello, simulator):
 def test_a_run_whose_tasks_do_not_end_at_the_time_limit_keeps_what_was_measured(
     katello, simulator, monkeypatch
 ):
-    monkeypatch.setattr(clearing, "CANCEL_SECONDS", 0.0)
+    monkeypatch.setattr(steps, "CANCEL_SECONDS", 0.0)
     simulator.behave(sync_seconds=30, cancel_seconds=30)
     katello.deadline_seconds = 0.2
 
@@ -152,7 +153,7 @@ def test_cancelling_ends_the_tasks_in_foreman(katello, simulator):
 
 def test_a_run_that_nobody_ended_is_ended_by_the_next(katello, simulator):
     simulator.behave(sync_seconds=30)
-    mark = clearing.mark_of(katello.target, katello.context())
+    mark = mark_of(katello.target, katello.context())
     katello.client().sync_repository(3, {"skip_metadata_check": True}, mark + "beef")
     simulator.behave(sync_seconds=0.4)
     katello.attempt = 2
@@ -189,7 +190,7 @@ def test_what_katello_begins_after_a_sync_is_waited_for_and_not_cancelled(katell
 
 
 def test_what_katello_begins_after_a_sync_and_does_not_end_is_told(katello, simulator, monkeypatch):
-    monkeypatch.setattr(clearing, "CLEAR_SECONDS", 0.1)
+    monkeypatch.setattr(steps, "CLEAR_SECONDS", 0.1)
     simulator.behave(sync_seconds=30)
     simulator.begin_sync(**FOLLOWS)
 

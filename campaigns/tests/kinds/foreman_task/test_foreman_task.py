@@ -1,0 +1,333 @@
+"""The kind `foreman_task` against the simulated Katello: none has been seen for real yet."""
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.kinds.base import (
+    Cancelled,
+    Context,
+    DriverError,
+    NotClean,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.foreman_task import driver as kind
+from campaigns.kinds.foreman_task.driver import driver
+from campaigns.kinds.foreman_task.form import ForemanTaskForm
+from campaigns.kinds.servers import katello as client_of
+from campaigns.kinds.servers.katello import Katello
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.credentials import Login
+from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.programs.processes import until
+from campaigns.tests.kinds.recomputed import follows
+from sandbox.process import running
+
+pytestmark = pytest.mark.system
+RULES = parse_rules("127.0.0.1:*")
+VIEWS = "/katello/api/v2/content_views"
+
+
+@dataclass
+class Place:
+    """A simulated Katello under test, and a keeper of one attempt on it."""
+
+    target: Target
+    directory: Path
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    lines: list = field(default_factory=list)
+    attempt: int = 1
+    deadline_seconds: float = 60.0
+
+    def context(self):
+        return Context(
+            cancelled=self.cancelled,
+            lease_seconds=lambda: 60.0,
+            progress=lambda values: None,
+            say=self.lines.append,
+            clock=time.perf_counter_ns,
+            directory=self.directory / str(self.attempt),
+            rules=RULES,
+            deadline_seconds=self.deadline_seconds,
+            sender=f"perfdash attempt/{self.attempt}",
+        )
+
+    def begin(self, values):
+        """Everything up to where the tasks begin."""
+        proofs = driver.reset(self.target, values, self.context())
+        assert all(proof.ok for proof in proofs), proofs
+        settings = driver.apply(self.target, values, self.context())
+        assert all(setting.ok for setting in settings), settings
+
+    def measure(self, values):
+        measured = driver.measure(self.target, values, self.context())
+        follows(driver, measured)
+        return measured
+
+    def run(self, values):
+        """All four steps and the clean-up; what was measured, and the proofs of the same work."""
+        self.begin(values)
+        measured = self.measure(values)
+        proofs = (
+            [] if measured.failure else driver.verify(self.target, values, self.context(), measured)
+        )
+        self.clean_up(values)
+        return measured, proofs
+
+    def clean_up(self, values):
+        driver.clean_up(self.target, values, self.context())
+
+    def send(self, method, path, body=None):
+        """Do something on the server as somebody else."""
+        connection = Connection(self.target.base_url, RULES)
+        login = Login(self.target.username, self.target.password)
+        try:
+            return Katello(connection, self.target.base_url, login).send(method, path, body or {})
+        finally:
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    settings = {"publish_seconds": 0.1, "promote_seconds": 0.1, "iso": True}
+    with running(katello=settings) as sandbox:
+        yield sandbox.katello
+
+
+@pytest.fixture
+def place(simulator, tmp_path, monkeypatch):
+    monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
+    simulator.renew()
+    target = Target("simulator", "katello", simulator.base_url, "admin", "password")
+    yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
+    simulator.renew()
+
+
+def parameters(**changes):
+    initial = {name: each.initial for name, each in ForemanTaskForm.base_fields.items()}
+    form = ForemanTaskForm(initial | {"repository_ids": "3, 5"} | changes)
+    assert form.is_valid(), form.errors
+    return form.cleaned_data
+
+
+def left(simulator):
+    return simulator.told()["content_views"]
+
+
+def when_it_runs(simulator, action):
+    """Do something as soon as a task runs."""
+
+    def wait():
+        assert until(lambda: simulator.told()["tasks"].get("running"))
+        action()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_promotion_needs_an_environment():
+    form = ForemanTaskForm({"task": "promote", "content_views": 1, "repository_ids": "3"})
+
+    assert form.errors == {"environment": ["Name the environment to promote to, such as Test."]}
+
+
+def test_content_views_are_published_at_once_and_removed(place, simulator):
+    measured, proofs = place.run(parameters(content_views=3))
+
+    assert all(proof.ok for proof in proofs), proofs
+    values = measured.values
+    assert values["task_time_p50"] <= values["task_time_max"] <= values["duration"] + 0.002
+    assert values["duration"] < values["wall_duration"]
+    assert values["task_rate"] == pytest.approx(3 / values["duration"])
+    assert measured.samples["state"] == ["stopped, success"] * 3
+    assert (measured.units_done, measured.units_failed) == (3, 0)
+    assert measured.health.verdict == "healthy"
+    assert left(simulator) == 0
+    assert place.lines == ["clean-up: 3 content views removed"]
+
+
+def test_content_views_are_promoted_to_an_environment(place, simulator):
+    measured, proofs = place.run(parameters(task="promote", environment="Test", content_views=2))
+
+    assert {proof.name for proof in proofs if proof.ok} >= {
+        "content views with one version, in Test"
+    }
+    assert measured.samples["task"][0].startswith("Promote content view")
+    assert left(simulator) == 0
+
+
+def test_more_dynflow_workers_publish_several_sooner_as_the_model_says(place, simulator):
+    simulator.behave(publish_seconds=0.4)
+    durations = []
+    for place.attempt, workers in enumerate((1, 3), start=1):
+        simulator.set("dynflow_workers", workers)
+        durations.append(place.run(parameters(content_views=4))[0].values["duration"])
+
+    assert durations[0] / durations[1] == pytest.approx(2.8 / 1.6, rel=0.2)
+
+
+def test_what_waits_for_a_thread_is_told(place, simulator):
+    simulator.set("dynflow_threads", 1)
+
+    measured, _ = place.run(parameters(content_views=2))
+
+    assert measured.values["wait"] >= 0.05
+
+
+def test_views_of_others_are_not_touched(place, simulator):
+    theirs = place.send("POST", VIEWS, {"name": "ours", "repository_ids": [3]})["id"]
+    alike = place.send(
+        "POST", VIEWS, {"name": "perfdash-4e5f6071-attempt-1-1", "repository_ids": [3]}
+    )
+
+    place.run(parameters())
+
+    assert {theirs, alike["id"]} == {
+        each["id"] for each in [place_view(place, theirs), place_view(place, alike["id"])]
+    }
+
+
+def place_view(place, pk):
+    return place.send("GET", f"{VIEWS}/{pk}")
+
+
+def test_what_a_dead_run_left_is_ended_and_removed_by_the_next(place, simulator):
+    simulator.behave(publish_seconds=60)
+    values = parameters(content_views=2)
+    place.begin(values)
+    name = f"{place.target.installation}-attempt-1-"
+    work = json.loads((place.context().directory / "content_views.json").read_text())
+    for pk in work["views"]:
+        assert name in place_view(place, pk)["name"]
+    thread = when_it_runs(simulator, place.cancelled.set)
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    thread.join()
+    simulator.behave(publish_seconds=0.1)
+    place.attempt, place.cancelled = 2, threading.Event()
+
+    measured, _ = place.run(values)
+
+    assert not measured.failure
+    assert left(simulator) == 0
+
+
+def test_cancelling_removes_what_was_made(place, simulator):
+    simulator.behave(publish_seconds=60)
+    values = parameters()
+    place.begin(values)
+    thread = when_it_runs(simulator, place.cancelled.set)
+
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    thread.join()
+    place.clean_up(values)
+
+    assert left(simulator) == 0
+    assert not simulator.told()["tasks"].get("running")
+
+
+def test_the_time_limit_ends_the_tasks_and_is_a_lower_limit(place, simulator):
+    simulator.behave(publish_seconds=60)
+    place.deadline_seconds = 0.5
+    values = parameters(content_views=2)
+    place.begin(values)
+
+    measured = place.measure(values)
+
+    assert "time limit of 0.5 s ended the run with 0 of 2 tasks" in measured.failure
+    assert measured.censored == {"duration", "wall_duration"}
+    assert (measured.units_done, measured.units_failed) == (0, 2)
+
+
+def test_tasks_that_fail_are_counted_and_told(place, simulator):
+    simulator.behave(outcome="error", error="Pulp ran into an error")
+    values = parameters(content_views=2)
+    place.begin(values)
+
+    measured = place.measure(values)
+    simulator.behave(outcome="success")
+    place.clean_up(values)
+
+    assert measured.failure == (
+        "2 of 2 tasks failed (2 error). Foreman says: Pulp ran into an error"
+    )
+    assert "duration" not in measured.values
+    assert left(simulator) == 0
+
+
+def test_a_task_that_somebody_cancels_makes_the_run_void(place, simulator):
+    simulator.behave(publish_seconds=60)
+    values = parameters()
+    place.begin(values)
+    thread = when_it_runs(simulator, simulator.cancel_tasks)
+
+    with pytest.raises(TargetUnavailable, match="Somebody cancelled 1 of 1 tasks"):
+        place.measure(values)
+    thread.join()
+
+
+def test_somebody_elses_task_is_named_and_nothing_is_measured(place, simulator):
+    simulator.behave(sync_seconds=60)
+    simulator.begin_sync(repository=3, user="jane")
+
+    with pytest.raises(NotClean, match=r"at work on 1 other task, such as “Synchronize.*of jane"):
+        driver.reset(place.target, parameters(), place.context())
+
+
+def test_a_task_of_somebody_else_on_a_view_of_ours_is_not_ended(place, simulator):
+    values = parameters()
+    place.begin(values)
+    (pk,) = json.loads((place.context().directory / "content_views.json").read_text())["views"]
+    simulator.behave(publish_seconds=60)
+    place.send("POST", f"{VIEWS}/{pk}/publish")
+
+    with pytest.raises(NotClean, match="Somebody else works on a content view of perfdash"):
+        place.clean_up(values)
+
+
+def test_a_removal_that_fails_says_what_is_left(place, simulator):
+    values = parameters()
+    place.begin(values)
+    simulator.behave(outcome="error", error="locked by Pulp")
+
+    with pytest.raises(
+        NotClean, match=r"did not remove the content view.*locked by Pulp.*Remove it"
+    ):
+        place.clean_up(values)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"repository_ids": "99"}, "no repository 99"),
+        ({"repository_ids": "8"}, "holds no content yet"),
+        ({"task": "promote", "environment": "Nowhere"}, "there are Library, Test, Production"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_before_a_run(place, changes, words):
+    with pytest.raises(DriverError, match=words):
+        driver.look(place.target, parameters(**changes), RULES)
+
+
+def test_whole_seconds_are_told_and_a_short_task_has_no_duration(place, simulator):
+    simulator.behave(duration=False, iso=False, publish_seconds=0.01)
+
+    measured, _ = place.run(parameters())
+
+    assert "reports whole seconds only" in measured.failure
+
+
+def test_the_presets_are_of_repositories_of_the_sandbox():
+    named = {preset.name: preset for preset in driver.presets("http://sandbox.example")}
+
+    assert named["dynflow-workers"].factors == {"dynflow_workers": ("1", "3")}
+    assert named["ten-at-once"].parameters["repository_ids"] == "3, 5"
+    assert all("repository_ids" not in each.parameters for each in driver.presets(""))
+    assert kind.KATELLO in driver.families
