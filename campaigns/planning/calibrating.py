@@ -11,7 +11,7 @@ from campaigns.kinds.registry import UnknownKind, driver_of
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Target
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import CheckedDefinition, check
 from campaigns.planning.configurations import run_values
 from campaigns.planning.plan import cells_of
@@ -69,7 +69,7 @@ def calibration_of(definition: CheckedDefinition) -> CheckedDefinition:
 def calibrate(campaign: Campaign, author: User | None) -> Campaign:
     """Store the draft of an A/A campaign like this one. Raise Invalid."""
     require_executable(campaign.kind, campaign.target)
-    definition = calibration_of(check(drafts.as_data(campaign)))
+    definition = calibration_of(check(storage.definition_of(campaign)))
     return drafts.create(definition, author, clone_of=campaign)
 
 

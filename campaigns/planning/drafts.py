@@ -1,17 +1,15 @@
 """Store, change, clone and delete drafts."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 from django.db.models.functions import Now
 
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.mappings import CleanedData, Columns, FieldValues, JsonObject, Parameters
 from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right
@@ -27,11 +25,9 @@ from campaigns.models import (
     Target,
     Team,
 )
-from campaigns.planning import design, search
 from campaigns.planning.checking import CheckedDefinition
-from campaigns.planning.configurations import as_levels
 from campaigns.planning.plan import cells_of
-from campaigns.planning.roles import stated_roles
+from campaigns.planning.storage import definition_of, revised
 
 
 class NotADraft(NotPossible):
@@ -93,7 +89,7 @@ def change(campaign: Campaign, definition: CheckedDefinition, seen: Seen = None)
         raise Invalid({path: ["It belongs to another team than the campaign."]})
     waiting = LaunchRequest.objects.filter(campaign=locked, state=LaunchRequest.State.WAITING)
     waiting.update(state=LaunchRequest.State.OUTDATED, decided_at=Now())
-    before = as_data(locked)
+    before = definition_of(locked)
     definition.fill(locked)
     locked.save()
     locked.runs.all().delete()
@@ -104,7 +100,7 @@ def change(campaign: Campaign, definition: CheckedDefinition, seen: Seen = None)
     locked.places.all().delete()
     locked.findings.all().delete()
     _make_cells(locked, definition)
-    after = as_data(locked)
+    after = definition_of(locked)
     record(
         Action.CAMPAIGN_EDITED,
         campaign=locked,
@@ -140,115 +136,6 @@ def delete(campaign: Campaign, seen: Seen = None) -> None:
     record(Action.CAMPAIGN_DELETED, campaign=locked)
     locked.runs.all().delete()
     locked.delete()
-
-
-def as_data(campaign: Campaign) -> CleanedData:
-    """Return a campaign as input of `checking.check`: a clone or an edit begins with it."""
-    factors = list(campaign.factors.all())
-    prefetch_related_objects(factors, "levels")
-    several = [place.target_id for place in campaign.places.all()]
-    return {
-        "question": campaign.question,  # first, as people write it
-        "name": campaign.name,
-        "kind": campaign.kind,
-        "target": campaign.target_id,
-        **_several(several),
-        "parameters": campaign.parameters,
-        "factors": as_levels(
-            {
-                factor.name: [level.value for level in factor.levels.all()]
-                for factor in factors
-                if not campaign.search or factor.name != campaign.search["load"]
-                if factor.role != Factor.Role.TARGET or campaign.target_id is None
-            },
-            campaign.configurations,
-        ),
-        **({"search": search.shown(campaign.search)} if campaign.search else {}),
-        "excluded": campaign.excluded,
-        "primary_metric": campaign.primary_metric,
-        **_contrast(campaign),
-        **_hard(campaign, factors, several),
-        **_criterion(campaign),
-        **_roles(campaign, factors),
-        **design.values_of(campaign),
-    }
-
-
-def revised(campaign: Campaign) -> Columns:
-    """Return the values that the revision of a draft covers: the same fields of every draft."""
-    always: JsonObject = {
-        "primary_contrast": campaign.primary_contrast,
-        "hard_to_change": [],
-        "criterion": {},
-        "roles": {},
-        "search": {},
-        "targets": [],
-    }
-    return always | as_data(campaign) | design.values_of(campaign, every=True)
-
-
-def with_changes(campaign: Campaign, changes: FieldValues) -> CleanedData:
-    """Return `as_data` with other fields: parameters are replaced one by one, the others as a whole."""
-    data = {**as_data(campaign), **changes}
-    if "targets" in changes or "target" in changes:  # either names all of them
-        data |= {"target": None, "targets": None, **changes}
-    if data["order"] != campaign.order:
-        data |= {"paired_factor": "", "baseline": "", **changes}
-    return with_parameters(data, campaign.parameters, changes)
-
-
-def with_parameters(data: CleanedData, parameters: Parameters, changes: FieldValues) -> CleanedData:
-    """Return a definition whose parameters are replaced one by one, without those that are factors now, and their roles.
-
-    data: with the changes. What has another shape stays: it is refused when it is read.
-    """
-    sent, factors = changes.get("parameters"), data.get("factors") or {}
-    if sent in (None, "", [], ()):
-        sent = {}
-    if not isinstance(sent, Mapping) or not isinstance(factors, Mapping):
-        return data
-    merged = {**parameters, **sent}
-    data["parameters"] = {name: value for name, value in merged.items() if name not in factors}
-    if "roles" not in changes and "roles" in data:
-        data["roles"] = {name: role for name, role in data["roles"].items() if name in factors}
-    return data
-
-
-def _contrast(campaign: Campaign) -> JsonObject:
-    """Return the contrast only where there is one: the hash of older campaigns does not cover it."""
-    return {"primary_contrast": campaign.primary_contrast} if campaign.primary_contrast else {}
-
-
-def _criterion(campaign: Campaign) -> JsonObject:
-    """Return the criterion only where one is stated, for the same reason."""
-    return {"criterion": campaign.criterion} if campaign.criterion else {}
-
-
-def _roles(campaign: Campaign, factors: Sequence[Factor]) -> JsonObject:
-    """Return the roles only where some are stated, for the same reason. Several targets are a factor by themselves."""
-    stated = stated_roles(campaign.kind, factors)
-    return {"roles": stated} if stated else {}
-
-
-def _several(keys: Sequence[int]) -> JsonObject:
-    """Return the targets only where there are several: the hash of other campaigns does not cover them."""
-    return {"targets": keys} if keys else {}
-
-
-def _hard(campaign: Campaign, factors: Sequence[Factor], several: Sequence[int]) -> JsonObject:
-    """Return the factors only where some are hard to change, or might be."""
-    hard = [factor.name for factor in factors if factor.hard_to_change]
-    return (
-        {"hard_to_change": hard} if hard or several or _varies_settings(campaign, factors) else {}
-    )
-
-
-def _varies_settings(campaign: Campaign, factors: Sequence[Factor]) -> bool:
-    """Return whether a factor is one that a target's setting may mark as hard to change."""
-    if campaign.target_id is None:
-        return False
-    names = [*(factor.name for factor in factors), *campaign.configured]
-    return Setting.objects.filter(target=campaign.target_id, name__in=names).exists()
 
 
 def _make_cells(campaign: Campaign, definition: CheckedDefinition) -> None:

@@ -20,7 +20,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.mappings import Levels
 from campaigns.models import Campaign, Cell, Run, Target
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.carried import why_permission
 from campaigns.planning.checking import CheckedDefinition, check
 from campaigns.planning.configurations import expanded, run_values
@@ -123,7 +123,7 @@ def _definition(planned: Planned) -> Checks:
     if planned.campaign.state != Campaign.State.DRAFT or planned.campaign.pk is None:
         return
     try:
-        check(drafts.as_data(planned.campaign))
+        check(storage.definition_of(planned.campaign))
     except Invalid as invalid:
         texts = [text for texts in invalid.errors.values() for text in texts]
         yield LaunchCheck("definition", "", Outcome.FAILED, " ".join(texts))

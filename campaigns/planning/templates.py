@@ -11,7 +11,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import form_field, messages_of
 from campaigns.kit.mappings import FieldValues, JsonObject
 from campaigns.models import Campaign, Target, Template
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.planning.metrics import driver_if_known
 
@@ -39,7 +39,7 @@ def make_template(campaign: Campaign, data: FieldValues, user: User) -> Template
     if driver is None or not driver.executable:
         raise NoTemplate("Its runs came from outside; campaigns like it are submitted, not begun.")
     clean = _clean(data)
-    definition = drafts.as_data(campaign)
+    definition = storage.definition_of(campaign)
     for name in OF_ONE_CAMPAIGN:
         definition.pop(name, None)
     template = Template(team=campaign.team, definition=definition, made_by=user, **clean)
@@ -79,7 +79,7 @@ def begin(template: Template, changes: FieldValues, user: User) -> Campaign:
     data = {**template.definition, **changes}
     if "targets" in changes or "target" in changes:  # either names all of them
         data |= {"target": None, "targets": None, **changes}
-    data = drafts.with_parameters(data, template.definition["parameters"], changes)
+    data = storage.with_parameters(data, template.definition["parameters"], changes)
     known = targets_of(template)
     several = data.get("targets")
     for key in several if isinstance(several, list) and several else [data.get("target")]:

@@ -11,7 +11,7 @@ from campaigns.kit.api.inputs import Input
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import IgnoresAccept
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.results import exports
 from campaigns.results.exports import FORMATS
@@ -46,7 +46,7 @@ class Export(CampaignApi):
         """
         name = self.read_query(ExportQuery)["format"]
         campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
-        definition = drafts.as_data(campaign)
+        definition = storage.definition_of(campaign)
         chosen = exports.FORMATS[name]
         return StreamingHttpResponse(
             chosen.pieces(campaign, definition, texts_of),

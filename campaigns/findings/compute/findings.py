@@ -60,7 +60,7 @@ from campaigns.kit.events import findings_stored
 from campaigns.kit.network import normalised_address
 from campaigns.kit.statements import Message
 from campaigns.models import Campaign, Exclusion, Finding, LogLine
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.amendments import was_adaptive
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import FIELDS
@@ -383,7 +383,9 @@ def hashed_document(
         ).select_related("run", "user")
     ]
     definition = {
-        name: value for name, value in drafts.as_data(campaign).items() if name not in NOT_HASHED
+        name: value
+        for name, value in storage.definition_of(campaign).items()
+        if name not in NOT_HASHED
     }
     if work := [
         factor.name for factor in campaign.factors.all() if factor.role == factor.Role.WORK

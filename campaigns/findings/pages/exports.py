@@ -13,7 +13,7 @@ from campaigns.kit.moment import one_moment
 from campaigns.kit.pages.people import takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.results import exports
 from campaigns.results.pages_data import outline_of
 
@@ -79,7 +79,7 @@ def _file(pk: int, name: str) -> StreamingHttpResponse:
     campaign = get_object_or_404(Campaign.objects.select_related("target", "author"), pk=pk)
     result = exports.FORMATS[name]
     return StreamingHttpResponse(
-        result.pieces(campaign, drafts.as_data(campaign), texts_of),
+        result.pieces(campaign, storage.definition_of(campaign), texts_of),
         content_type=result.media_type,
         headers={"Content-Disposition": exports.attachment(campaign, name)},
     )

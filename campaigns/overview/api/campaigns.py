@@ -17,7 +17,7 @@ from campaigns.kit.revisions import revision_of
 from campaigns.kit.rights import Right, require
 from campaigns.models import Campaign
 from campaigns.overview.api.outputs import CampaignDetail, CampaignOutput
-from campaigns.planning import amending, checking, drafts, lifecycle
+from campaigns.planning import amending, checking, drafts, lifecycle, storage
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.inputs import (
@@ -46,7 +46,7 @@ class WholeCampaignApi(CampaignApi):
         with one_moment():
             fresh = records.campaigns().get(pk=campaign.pk)
             if fresh.state == Campaign.State.DRAFT:  # what was launched is not changed any more
-                self.revision = revision_of(drafts.revised(fresh))
+                self.revision = revision_of(storage.revised(fresh))
             data = self.shown(fresh, CampaignDetail)
         made = code == status.HTTP_201_CREATED
         headers = {"Location": data["links"]["self"]} if made else {}

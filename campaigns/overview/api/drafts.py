@@ -18,7 +18,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign, LaunchRequest, Run, Scope, Template
 from campaigns.overview.api.campaigns import WholeCampaignApi
 from campaigns.overview.api.outputs import CampaignDetail
-from campaigns.planning import calibrating, checking, drafts, lifecycle, preview, templates
+from campaigns.planning import calibrating, checking, drafts, lifecycle, preview, storage, templates
 from campaigns.planning.api.base import TAG, CampaignApi
 from campaigns.planning.api.cell_name import CellName
 from campaigns.planning.api.inputs import CampaignInput, TryInput, WaitQuery
@@ -178,7 +178,7 @@ class OneCampaign(WholeCampaignApi):
     def patch(self, request: Request, pk: int) -> Response:
         """Change the fields of a draft that are sent, its parameters one by one. Its try-outs go."""
         campaign = self.campaign(pk)
-        return self.changed(campaign, drafts.with_changes(campaign, self.read(CampaignInput)))
+        return self.changed(campaign, storage.with_changes(campaign, self.read(CampaignInput)))
 
     @operation("delete_campaign", TAG)
     def delete(self, request: Request, pk: int) -> Response:
@@ -268,7 +268,7 @@ class Clone(WholeCampaignApi):
         """A draft like it: parameters are replaced one by one, any other field as a whole."""
         campaign = self.campaign(pk)
         definition = checking.check(
-            drafts.with_changes(campaign, self.read(CampaignInput)), self.targets()
+            storage.with_changes(campaign, self.read(CampaignInput)), self.targets()
         )
         clone = drafts.create(definition, self.user, clone_of=campaign, team=campaign.team)
         return self.answer(clone, status.HTTP_201_CREATED)

@@ -15,7 +15,7 @@ from campaigns.kit.api.outputs import Part, Selectable, all_of, text
 from campaigns.kit.mappings import JsonObject
 from campaigns.kit.structs import schema_of
 from campaigns.models import Campaign, Factor, LaunchRequest
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import failure_of
 from campaigns.planning.api.cell_name import CellName
@@ -238,7 +238,7 @@ class CampaignDetail(CampaignOutput):
     @extend_schema_field(schema_of(Definition))
     def get_definition(self, campaign: Campaign) -> JsonObject:
         """In the form in which it can be sent again."""
-        return drafts.as_data(campaign)
+        return storage.definition_of(campaign)
 
     @extend_schema_field(
         serializers.DictField(

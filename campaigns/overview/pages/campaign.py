@@ -20,7 +20,7 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.overview.pages import running
 from campaigns.overview.pages.live import etag_of, progress_version
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import lifecycle, storage
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
 from campaigns.planning.launch_checks import (
@@ -91,7 +91,7 @@ def _draft(
     problems: list[str] = []
     plan = None
     try:
-        definition = check(drafts.as_data(campaign))
+        definition = check(storage.definition_of(campaign))
         plan = plan_view(definition, preview(definition))
     except Invalid as invalid:
         problems = [text for texts in invalid.errors.values() for text in texts]

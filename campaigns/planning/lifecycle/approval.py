@@ -14,8 +14,8 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.outbox import announce
 from campaigns.kit.rights import Right, people_with
 from campaigns.models import Announcement, Campaign, LaunchRequest
-from campaigns.planning.drafts import as_data
 from campaigns.planning.lifecycle.rows import log, name_of
+from campaigns.planning.storage import definition_of
 from campaigns.targets.allowed import same_server
 
 State = LaunchRequest.State
@@ -77,7 +77,7 @@ def definition_hash(campaign: Campaign) -> str:
     where: Any = target and {"url": target.base_url, "address": target.address}
     if len(targets := campaign.targets) > 1:
         where = [{"url": each.base_url, "address": each.address} for each in targets]
-    text = json.dumps([as_data(campaign), where], sort_keys=True, default=str)
+    text = json.dumps([definition_of(campaign), where], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

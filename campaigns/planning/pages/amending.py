@@ -21,7 +21,7 @@ from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.revisions import Changed, changed
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.planning import amending, drafts, lifecycle
+from campaigns.planning import amending, lifecycle, storage
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.criterion import as_lines, from_lines
@@ -200,7 +200,7 @@ def _stop_is_open(campaign: Campaign) -> bool:
 
 
 def _stored(campaign: Campaign) -> dict[str, str]:
-    data = drafts.revised(campaign)
+    data = storage.revised(campaign)
     plain = {name: as_text(data[name]) for name in ("primary_metric", *LOCKED)}
     of_load = {
         "criterion": as_lines(campaign.criterion, choosable_metrics_of(campaign)),

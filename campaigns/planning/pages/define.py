@@ -21,7 +21,7 @@ from campaigns.kit.pages.people import campaign_of, may, takes, user_of
 from campaigns.kit.revisions import Changed
 from campaigns.kit.rights import NotAllowed, Right
 from campaigns.models import Campaign, EffectiveSetting, Target
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import drafts, lifecycle, storage
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.checking import CheckedDefinition, check
 from campaigns.planning.design import FIELDS
@@ -99,7 +99,7 @@ def campaign_clone(request: HttpRequest, pk: int) -> HttpResponse:
 def campaign_repeat(request: HttpRequest, pk: int) -> HttpResponse:
     """Launch a new campaign with the definition of this one and a new seed."""
     original = campaign_of(request, pk, Right.WRITE)
-    data = drafts.as_data(original) | {"seed": forms.new_seed()}
+    data = storage.definition_of(original) | {"seed": forms.new_seed()}
     try:
         definition = check(data, Target.objects.filter(team=original.team_id, retired_at=None))
     except Invalid as invalid:
@@ -217,8 +217,8 @@ def _teams(request: HttpRequest, campaign: Campaign | None = None) -> frozenset[
 
 def _stored(request: HttpRequest, campaign: Campaign, teams: frozenset[int]) -> Entered:
     """Return a stored definition as input; tell what the form cannot take over of it."""
-    data = drafts.as_data(campaign)
-    entered = forms.from_data(data, teams)
+    data = storage.definition_of(campaign)
+    entered = forms.from_definition(data, teams)
     for text in forms.not_taken_over(data, entered) if entered.driver else ():
         messages.warning(request, text)
     return entered
@@ -230,7 +230,7 @@ Checked = tuple[CheckedDefinition | None, Errors]
 def _checked(entered: Entered) -> Checked:
     """Return the definition, or all errors by path. An empty question is none of them: it does not prevent a plan."""
     asked = {**entered.values, "question": entered.values.get("question") or "?"}
-    data, errors = forms.to_data(replace(entered, values=asked))
+    data, errors = forms.as_definition(replace(entered, values=asked))
     if entered.driver is None:
         errors["kind"] = ["Choose what is measured."]
         return None, errors
@@ -300,7 +300,7 @@ def _draw(
         "editor": editor or scenario_editor.editor_of(request, entered),
         "failed_try_out": failed_try_out(campaign) if campaign else "",
         "moved": changed and _moved(changed, entered),
-        "seen": opened_on(request, drafts.revised(campaign) if campaign else None, changed),
+        "seen": opened_on(request, storage.revised(campaign) if campaign else None, changed),
     }
     status = 409 if changed else 422 if errors else 200
     return render(request, "planning/form.html", context, status=status)
@@ -308,7 +308,7 @@ def _draw(
 
 def _moved(changed: Changed, entered: Entered) -> Moved:
     """Return the fields that another user changed, as stored and as typed."""
-    stored = forms.as_shown(forms.from_data(changed.stored, entered.teams))
+    stored = forms.as_shown(forms.from_definition(changed.stored, entered.teams))
     typed = forms.as_shown(entered)
     paths = [path for path in stored.keys() | typed if forms.stored_in(path) & {*changed.fields}]
     return moved.of_texts(changed, typed, stored, labels_of(paths, entered))

@@ -8,7 +8,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.pages.people import campaign_of, takes
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.checking import check
 from campaigns.planning.preview import preview
 from campaigns.targets.watches.expected import expected_on
@@ -23,7 +23,7 @@ def expected_events(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the watches of the targets, and list what happens within the expected time of the campaign."""
     campaign = campaign_of(request, pk, Right.OPERATE)
     try:
-        seconds = max(LEAST_SECONDS, preview(check(drafts.as_data(campaign))).seconds)
+        seconds = max(LEAST_SECONDS, preview(check(storage.definition_of(campaign))).seconds)
     except Invalid:
         seconds = LEAST_SECONDS
     expected = expected_on(campaign.targets, seconds)

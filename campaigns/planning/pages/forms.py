@@ -392,8 +392,8 @@ def targets_of(driver: Driver, entered: Entered) -> list[Target]:
     return sorted(rows, key=lambda target: target.health != Target.Health.READY)
 
 
-def from_data(data: FieldValues, teams: frozenset[int]) -> Entered:
-    """Return the input of a stored definition, of `planning.drafts.as_data`."""
+def from_definition(data: FieldValues, teams: frozenset[int]) -> Entered:
+    """Return the input of a stored definition, of `planning.storage.definition_of`."""
     configurations = as_typed(data["factors"])
     factors: Json = {
         name: levels
@@ -563,7 +563,7 @@ def _typed(name: str, value: Any) -> str:
     return as_text(value)
 
 
-def to_data(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
+def as_definition(entered: Entered) -> tuple[CleanedData, dict[str, list[str]]]:
     """Return the input of `check`, and the errors that only the text of the form can have."""
     variables = entered.variables
     known = variables.fields

@@ -31,7 +31,7 @@ from campaigns.models import (
     RawSamples,
     Run,
 )
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.metrics import driver_if_known
 from campaigns.reviews.bundles import manifest as manifests
 from campaigns.reviews.bundles.archive import MOST_BYTES, Archive, Damaged
@@ -150,7 +150,7 @@ def _campaign(archive: Archive, manifest: Manifest, part: CampaignEntry, report:
         results, document = compute(campaign)
         hashed = data_hash(**document)
         definition = archive.document(part.folder + DEFINITION)
-        report.differences += comparing.definition(definition, drafts.as_data(campaign))
+        report.differences += comparing.definition(definition, storage.definition_of(campaign))
         stored = _findings(archive, part)
         if hashed != part.bundle_hash:
             report.differences.append(

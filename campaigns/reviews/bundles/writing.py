@@ -11,7 +11,7 @@ from campaigns.kit.errors import NotPossible
 from campaigns.kit.mappings import Json, JsonObject
 from campaigns.kit.moment import one_moment
 from campaigns.models import Campaign, Finding
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.analyses import failure_of
 from campaigns.reviews.bundles import manifest as manifests
 from campaigns.reviews.bundles.manifest import FORMAT, CampaignEntry, Listed, Manifest
@@ -150,7 +150,7 @@ def _of(folder: str, redactor: Redactor) -> dict[str, int]:
 
 
 def _files(campaign: Campaign, redactor: Redactor) -> Iterator[tuple[str, Iterable[str]]]:
-    yield DEFINITION, (_line(redactor.clean(each)) for each in [drafts.as_data(campaign)])
+    yield DEFINITION, (_line(redactor.clean(each)) for each in [storage.definition_of(campaign)])
     for table in (*TABLES, FINDINGS):
         yield table.file, (_line(redactor.clean(row)) for row in as_objects(table, campaign))
 

@@ -3,7 +3,7 @@
 from campaigns.execution import dispatch as dispatching
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.models import Campaign, Run, Target
-from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import checking, drafts, lifecycle, storage
 
 REFUSALS = (NotPossible, drafts.NotADraft, Invalid)
 
@@ -43,7 +43,7 @@ def on_a_campaign(name, n):
     campaign = nth(Campaign.objects.order_by("pk"), n)
     if campaign is None:
         return lambda: None
-    data = drafts.as_data(campaign)
+    data = storage.definition_of(campaign)
     return {
         "launch": lambda: lifecycle.launch(campaign, None),
         "try_one": lambda: lifecycle.try_one(campaign, None),

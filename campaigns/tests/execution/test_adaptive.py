@@ -11,7 +11,7 @@ from campaigns.findings.compute import findings as storing
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import Invalid
 from campaigns.models import Attempt, Block, Campaign, LogLine, Run
-from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import checking, lifecycle, storage
 from campaigns.planning.analyses import request_analysis
 
 pytestmark = pytest.mark.django_db
@@ -271,4 +271,4 @@ def test_a_fixed_number_of_blocks_keeps_the_hash_that_it_had(launched):
     campaign = launched()
 
     assert campaign.stop_rule_text == "Fixed number of blocks"
-    assert "stop_most" not in drafts.as_data(campaign)
+    assert "stop_most" not in storage.definition_of(campaign)

@@ -12,7 +12,7 @@ from campaigns.execution.waiting import waiting_for
 from campaigns.kinds.base import Health, Measured
 from campaigns.kit.errors import NotPossible
 from campaigns.models import Attempt, AuditEvent, Campaign, Exclusion, Run, Target
-from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import checking, lifecycle, storage
 from campaigns.planning import preview as previewing
 from campaigns.planning.carried import asked_by, why_permission
 from campaigns.planning.lifecycle.stopping import apply_limits
@@ -79,7 +79,9 @@ def tomorrow():
 def remarks_of(campaign):
     return {
         text: tone
-        for tone, text in previewing.preview(checking.check(drafts.as_data(campaign))).remarks
+        for tone, text in previewing.preview(
+            checking.check(storage.definition_of(campaign))
+        ).remarks
         if "has carried" in text or "no earlier test" in text
     }
 
@@ -143,7 +145,7 @@ def test_the_preview_of_rest_tells_number_campaign_and_time(
 ):
     campaign = measured(5, 10)
     above = draft(factors={"level": [10, 20]})
-    data = drafts.as_data(above)
+    data = storage.definition_of(above)
 
     answer = admin_client.post(
         "/api/v1/campaigns/preview", data, content_type="application/json"

@@ -29,7 +29,7 @@ from campaigns.models import (
     Team,
 )
 from campaigns.models.teams import default_team
-from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import checking, drafts, lifecycle, storage
 from campaigns.planning import preview as previewing
 from campaigns.planning.amending import amend
 from campaigns.planning.calibrating import calibrate
@@ -451,8 +451,8 @@ def test_it_ends_where_more_work_has_failed_than_may_fail_in_all_its_runs(search
 
 def test_who_takes_a_search_away_is_told_to_those_who_saw_it(draft, server):
     campaign = draft(factors={}, search=SEARCH)
-    seen = [revision_of(drafts.revised(campaign))]
-    without = drafts.with_changes(campaign, {"search": None})
+    seen = [revision_of(storage.revised(campaign))]
+    without = storage.with_changes(campaign, {"search": None})
     drafts.change(campaign, checking.check(without))
 
     with pytest.raises(Changed) as refused:
@@ -474,7 +474,7 @@ def test_a_calibration_of_a_search_repeats_its_first_load_and_searches_nothing(d
 def test_a_definition_can_be_sent_again(draft, server):
     campaign = draft(factors={}, search=SEARCH)
 
-    data = drafts.as_data(campaign)
+    data = storage.definition_of(campaign)
 
     assert data["search"] == SEARCH | {"lowest": 1, "most_runs": 20}
     assert data["factors"] == {}
@@ -540,9 +540,9 @@ def test_the_form_states_a_search_and_shows_how_far_it_may_go(draft, server, tar
     for name, value in (("load", "level"), ("largest", "500")):
         assert f'name="search_{name}"' in page, name
         assert value in page
-    preview = previewing.preview(checking.check(drafts.as_data(campaign)))
+    preview = previewing.preview(checking.check(storage.definition_of(campaign)))
     assert "no run has more than 500" in preview.remarks[0][1]
     target.max_concurrency = 60
     target.save()
-    preview = previewing.preview(checking.check(drafts.as_data(campaign)))
+    preview = previewing.preview(checking.check(storage.definition_of(campaign)))
     assert "no run has more than 60, which the owner of" in preview.remarks[0][1]

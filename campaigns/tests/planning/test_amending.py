@@ -4,7 +4,7 @@ from campaigns.findings import compute
 from campaigns.findings.answers import answers_of
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, LogLine
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import drafts, lifecycle, storage
 from campaigns.planning.amending import AMENDABLE, amend
 from campaigns.planning.amendments import amendments_of
 from campaigns.planning.checking import check
@@ -76,13 +76,13 @@ def test_everything_that_is_locked_can_be_amended_but_how_pairs_are_made(campaig
 
 @pytest.mark.parametrize("name", [*EVERY, "repetitions", "order", "paired_factor"])
 def test_no_plain_edit_changes_a_launched_campaign(campaign, name):
-    data = drafts.as_data(campaign) | EVERY | {"repetitions": 9, "stop_most": 20}
+    data = storage.definition_of(campaign) | EVERY | {"repetitions": 9, "stop_most": 20}
 
     with pytest.raises(drafts.NotADraft, match="its definition is fixed"):
         drafts.change(campaign, check(data))
-    before = drafts.as_data(campaign).get(name)
+    before = storage.definition_of(campaign).get(name)
     campaign.refresh_from_db()
-    assert drafts.as_data(campaign).get(name) == before
+    assert storage.definition_of(campaign).get(name) == before
 
 
 def test_who_when_why_and_from_what_to_what_is_on_record(campaign):
@@ -134,13 +134,13 @@ def test_what_stays_as_it_is_is_no_amendment(campaign):
     ],
 )
 def test_what_cannot_be_is_said_at_its_field_and_nothing_is_changed(campaign, changes, path, words):
-    before = drafts.as_data(campaign)
+    before = storage.definition_of(campaign)
 
     errors = refused(campaign, changes)
 
     assert words in errors[path][0]
     campaign.refresh_from_db()
-    assert drafts.as_data(campaign) == before
+    assert storage.definition_of(campaign) == before
     assert not campaign.amendments.exists()
 
 
@@ -237,7 +237,7 @@ def test_a_criterion_is_amended_as_a_whole_and_told(campaign):
     first, second = amendments_of(campaign)
     assert (first.before, first.after) == ("none", "at most 5 % of the work fails")
     assert second.after == "none"
-    assert "criterion" not in drafts.as_data(Campaign.objects.get(pk=campaign.pk))
+    assert "criterion" not in storage.definition_of(Campaign.objects.get(pk=campaign.pk))
 
 
 def test_an_unfit_criterion_is_refused_where_it_is(campaign):
@@ -256,11 +256,11 @@ def test_what_may_be_load_can_become_it_after_launch(target):
 
     amend(campaign, {"roles": {"slow": "load"}}, "it asks about the server", None)
 
-    assert drafts.as_data(campaign)["roles"] == {"slow": "load"}
+    assert storage.definition_of(campaign)["roles"] == {"slow": "load"}
     (line,) = amendments_of(campaign)
     assert (line.label, line.before, line.after) == ("roles", "slow setting", "slow load")
     amend(campaign, {"roles": {"slow": "setting"}}, "no", None)
-    assert "roles" not in drafts.as_data(campaign)
+    assert "roles" not in storage.definition_of(campaign)
 
 
 @pytest.mark.parametrize(
@@ -293,4 +293,4 @@ def test_an_import_can_be_given_roles_and_a_criterion():
     assert "is no role" in str(refused(campaign, {"roles": {"concurrency": "much"}}))
     amend(campaign, {"roles": {"concurrency": "load"}}, "it was asked of the server", None)
 
-    assert drafts.as_data(campaign)["roles"] == {"concurrency": "load"}
+    assert storage.definition_of(campaign)["roles"] == {"concurrency": "load"}

@@ -1,7 +1,7 @@
 import pytest
 
 from campaigns.kit.errors import Invalid
-from campaigns.planning import drafts, lifecycle, preview
+from campaigns.planning import drafts, lifecycle, preview, storage
 from campaigns.planning.checking import check
 from campaigns.planning.expected import expected_seconds
 from campaigns.tests.toy import Toy, definition
@@ -20,9 +20,9 @@ def test_a_blind_label_is_a_pair_of_one_setting(target):
 
     assert dict(found.factors) == {"blind_label": ("A", "B")}
     assert (found.campaign.paired_factor, found.campaign.baseline) == ("blind_label", "A")
-    stored = drafts.as_data(drafts.create(found, None))
+    stored = storage.definition_of(drafts.create(found, None))
     unnamed = check(stored | {"factors": {}})
-    assert drafts.as_data(drafts.create(unnamed, None)) == stored
+    assert storage.definition_of(drafts.create(unnamed, None)) == stored
 
 
 def test_the_plan_says_what_it_is(target):

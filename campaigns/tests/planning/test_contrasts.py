@@ -2,7 +2,7 @@ import pytest
 
 from campaigns.kit.charts.labels import contrast_label
 from campaigns.kit.errors import Invalid
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 
@@ -130,7 +130,7 @@ def test_a_draft_keeps_it_and_a_clone_takes_it(target):
     draft = drafts.create(checked(target, contrast), None)
     draft.refresh_from_db()
 
-    data = drafts.as_data(draft)
+    data = storage.definition_of(draft)
 
     assert data["primary_contrast"] == contrast
     clone = drafts.create(check(data), None, clone_of=draft)
@@ -141,5 +141,5 @@ def test_a_draft_keeps_it_and_a_clone_takes_it(target):
 def test_the_hash_of_a_campaign_without_one_knows_nothing_of_it(target):
     draft = drafts.create(checked(target, None), None)
 
-    assert "primary_contrast" not in drafts.as_data(draft)
+    assert "primary_contrast" not in storage.definition_of(draft)
     assert draft.primary_contrast is None

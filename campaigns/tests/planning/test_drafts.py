@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from campaigns.models import Attempt, Campaign, Cell, Level, Run
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import drafts, lifecycle, storage
 from campaigns.planning.checking import check
 from campaigns.tests.toy import definition
 
@@ -64,9 +64,9 @@ def test_excluded_combinations_make_no_cell(target):
 
 
 def test_what_is_stored_can_be_sent_again(draft):
-    again = drafts.create(check(drafts.as_data(draft)), None)
+    again = drafts.create(check(storage.definition_of(draft)), None)
 
-    assert drafts.as_data(again) == drafts.as_data(draft)
+    assert storage.definition_of(again) == storage.definition_of(draft)
 
 
 def test_a_change_replaces_the_definition(draft, target):

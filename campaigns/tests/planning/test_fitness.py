@@ -16,7 +16,7 @@ from campaigns.models import (
     SshLogin,
     Target,
 )
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import drafts, lifecycle, storage
 from campaigns.planning.checking import Invalid, check
 from campaigns.planning.fitness.checks import CHECKS, NOT_FIT, WARNING
 from campaigns.planning.fitness.judging import FIT, NOT_KNOWN, interval, judge
@@ -257,7 +257,7 @@ def test_a_launch_says_what_is_missing_and_a_reason_lets_it_through(target):
     made(target, [40, 41, 42])
     asked = data | {"required_checks": ["storage-published"]}
     draft = drafts.create(check(asked), None)
-    assert drafts.as_data(draft)["required_checks"] == ["storage-published"]
+    assert storage.definition_of(draft)["required_checks"] == ["storage-published"]
     found = [text for _, text in preview(check(asked)).found]
     assert any("is not fit by the check storage-published" in text for text in found)
     assert "Make the check on the page of the target, or state" in " ".join(found)

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Run, Target
-from campaigns.planning import drafts, lifecycle
+from campaigns.planning import drafts, lifecycle, storage
 from campaigns.planning.checking import check
 from campaigns.targets import saving
 from campaigns.targets.allowed import allowed_on
@@ -161,8 +161,8 @@ def test_a_campaign_keeps_its_limits_and_so_does_its_clone(target):
     campaign = drafts.create(campaign_of(target, **limits), None)
 
     assert (campaign.max_failed_share, campaign.time_budget_seconds) == (0.125, 7200)
-    clone = drafts.create(check(drafts.as_data(campaign)), None, clone_of=campaign)
-    assert {name: drafts.as_data(clone)[name] for name in limits} == limits
+    clone = drafts.create(check(storage.definition_of(campaign)), None, clone_of=campaign)
+    assert {name: storage.definition_of(clone)[name] for name in limits} == limits
 
 
 def test_without_a_word_there_is_no_budget_and_failures_end_it(target):

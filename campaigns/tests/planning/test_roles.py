@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.planning.preview import grid_text, preview
 from campaigns.planning.roles import loads_of, may_be_load
@@ -34,18 +34,18 @@ def test_a_draft_keeps_its_roles_and_a_clone_takes_them(target):
     campaign = drafts.create(checked(target), None)
 
     assert loads_of(campaign) == ("slow",)
-    data = drafts.as_data(campaign)
+    data = storage.definition_of(campaign)
     assert data["roles"] == {"slow": "load"}
     assert loads_of(drafts.create(check(data), None, campaign)) == ("slow",)
-    assert drafts.with_changes(campaign, {"factors": {"workers": [2]}})["roles"] == {}
+    assert storage.with_changes(campaign, {"factors": {"workers": [2]}})["roles"] == {}
 
 
 @pytest.mark.parametrize("roles", [None, {}, {"workers": "setting"}])
 def test_a_definition_names_no_roles_where_none_is_stated(target, roles):
     campaign = drafts.create(checked(target, roles=roles), None)
 
-    assert "roles" not in drafts.as_data(campaign)
-    assert drafts.revised(campaign)["roles"] == {}
+    assert "roles" not in storage.definition_of(campaign)
+    assert storage.revised(campaign)["roles"] == {}
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_a_share_above_the_failure_limit_is_told(target):
 
 def test_a_criterion_is_kept_and_taken_out_again(target):
     campaign = drafts.create(checked(target, criterion={"failed_percent": 5}), None)
-    assert drafts.as_data(campaign)["criterion"] == {"failed_percent": 5}
+    assert storage.definition_of(campaign)["criterion"] == {"failed_percent": 5}
 
-    data = drafts.with_changes(campaign, {"criterion": None})
+    data = storage.with_changes(campaign, {"criterion": None})
     drafts.change(campaign, check(data))
 
-    assert "criterion" not in drafts.as_data(Campaign.objects.get(pk=campaign.pk))
+    assert "criterion" not in storage.definition_of(Campaign.objects.get(pk=campaign.pk))
 
 
 def test_names_that_sound_like_load_are_asked_about():

@@ -4,7 +4,7 @@ import pytest
 
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.models import Campaign, Factor, Target, Team
-from campaigns.planning import checking, drafts, lifecycle, templates
+from campaigns.planning import checking, drafts, lifecycle, storage, templates
 from campaigns.planning.calibrating import calibration_of
 from campaigns.planning.lifecycle import name_to_confirm
 from campaigns.planning.plan import plan_runs
@@ -62,17 +62,17 @@ def test_a_single_target_stays_as_it_was(target):
 
     assert one.targets == other.targets == [target]
     assert not other.places.exists()
-    assert "targets" not in drafts.as_data(one)
-    assert drafts.as_data(one) == drafts.as_data(other) | {"seed": one.seed}
+    assert "targets" not in storage.definition_of(one)
+    assert storage.definition_of(one) == storage.definition_of(other) | {"seed": one.seed}
 
 
 def test_a_clone_and_a_template_have_the_same_targets(three, django_user_model):
     made = drafts.create(checking.check(side_by_side(three)), None)
-    clone = drafts.create(checking.check(drafts.as_data(made)), None)
+    clone = drafts.create(checking.check(storage.definition_of(made)), None)
     user = django_user_model.objects.create(username="ann", is_superuser=True)
     template = templates.make_template(made, {"name": "three of them"}, user)
 
-    assert drafts.as_data(clone) == drafts.as_data(made)
+    assert storage.definition_of(clone) == storage.definition_of(made)
     assert templates.begin(template, {"question": "Again?"}, user).targets == three
     alone = templates.begin(template, {"question": "Alone?", "target": three[2].pk}, user)
     assert alone.targets == [three[2]]
@@ -81,8 +81,8 @@ def test_a_clone_and_a_template_have_the_same_targets(three, django_user_model):
 def test_a_change_of_the_target_replaces_all_of_them(three):
     made = drafts.create(checking.check(side_by_side(three)), None)
 
-    assert drafts.with_changes(made, {"target": three[1].pk})["targets"] is None
-    assert drafts.with_changes(made, {"targets": [3, 4]})["target"] is None
+    assert storage.with_changes(made, {"target": three[1].pk})["targets"] is None
+    assert storage.with_changes(made, {"targets": [3, 4]})["target"] is None
 
 
 def test_what_cannot_be_compared_is_refused(three, server):

@@ -38,7 +38,7 @@ from campaigns.models import (
     Thread,
     Watch,
 )
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.targets import saving
 from campaigns.tests.measured import finish, launched, store
@@ -151,7 +151,7 @@ def rows_of(team: Team, number: int) -> Rows:
             "threads": thread.pk,
             "comments": thread.comments.get().pk,
             "templates": Template.objects.create(
-                team=team, name="plain", definition=drafts.as_data(campaign), made_by=founder
+                team=team, name="plain", definition=storage.definition_of(campaign), made_by=founder
             ).pk,
             "invitations": Invitation.objects.create(
                 team=team,

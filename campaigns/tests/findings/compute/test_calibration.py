@@ -7,7 +7,7 @@ import pytest
 
 from campaigns.kit.errors import Invalid
 from campaigns.models import Campaign
-from campaigns.planning import checking, drafts, lifecycle
+from campaigns.planning import checking, drafts, lifecycle, storage
 from campaigns.planning.calibrating import calibration_of
 from campaigns.tests.findings.compute.conftest import findings, store
 
@@ -171,7 +171,7 @@ def test_any_campaign_can_be_turned_into_one(target, settings):
     assert plain.campaign.paired_factor == "blind_label"
     assert plain.campaign.tags == ["nightly", "A/A"]
     campaign = drafts.create(plain, None)
-    again = checking.check(drafts.as_data(campaign))
+    again = checking.check(storage.definition_of(campaign))
     assert again.campaign.parameters == plain.campaign.parameters
     assert calibration_of(again).campaign.parameters == plain.campaign.parameters
 

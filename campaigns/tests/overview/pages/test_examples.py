@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from campaigns.models import Campaign, PublishedAnswer, Target
 from campaigns.overview.examples import EXAMPLES, for_overview, offered
-from campaigns.planning import drafts, preview
+from campaigns.planning import preview, storage
 from campaigns.planning.checking import check
 from campaigns.results.importing import demonstration
 from campaigns.results.importing.simulated_katello import certificates_in, katello_target
@@ -54,7 +54,7 @@ def test_one_click_launches_a_campaign_as_it_was_planned(browser, simulators, wo
     campaign = Campaign.objects.get(tags__contains=["example"])
     assert answer["Location"] == reverse("campaign", args=[campaign.pk])
     assert (campaign.state, campaign.runs.count()) == ("running", RUNS[name])
-    planned = preview.preview(check(drafts.as_data(campaign)))
+    planned = preview.preview(check(storage.definition_of(campaign)))
     assert not [text for tone, text in planned.remarks if "no verdict" in text]
     assert f"{RUNS[name]} runs" in next(each.takes for each in EXAMPLES if each.name == name)
 

@@ -14,7 +14,7 @@ import yaml
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.models import Setting, Target
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def outcome_of(sent: Mapping[str, Any]) -> dict[str, Any]:
         definition = check(sent)
     except Invalid as invalid:
         return {"errors": invalid.errors}
-    stored = drafts.as_data(drafts.create(definition, None))
+    stored = storage.definition_of(drafts.create(definition, None))
     return {"stored": named(stored)}
 
 

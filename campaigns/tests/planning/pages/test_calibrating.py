@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.results.importing import demonstration
 from campaigns.tests.browsing import Page
@@ -160,7 +160,7 @@ def test_the_form_begins_with_a_calibration_where_it_is_asked_to(browser, target
         "p-path": "/a",
     }
     browser.post("/campaigns/new/", sent)
-    assert drafts.as_data(made())["factors"] == {"blind_label": ["A", "B"]}
+    assert storage.definition_of(made())["factors"] == {"blind_label": ["A", "B"]}
 
 
 def test_the_plan_offers_it_and_the_form_is_not_lost(browser, target):

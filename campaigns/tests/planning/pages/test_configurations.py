@@ -99,7 +99,7 @@ def test_a_comparison_of_two_inputs_names_them(target, toy):
         "factors": {"configuration": STORED},
         "excluded": [],
     }
-    entered = forms.from_data(data, frozenset({target.team_id}))
+    entered = forms.from_definition(data, frozenset({target.team_id}))
 
     assert forms.as_shown(entered)["configurations"] == (
         "2 x 16: processes 2, threads 16; 4 x 8: processes 4, threads 8"

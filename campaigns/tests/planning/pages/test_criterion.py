@@ -148,7 +148,7 @@ def test_a_preset_brings_its_criterion(settings):
 
     entered = forms.with_preset(forms.blank("registration", frozenset()), "carries")
 
-    assert forms.to_data(entered)[0]["criterion"] == {
+    assert forms.as_definition(entered)[0]["criterion"] == {
         "conditions": [{"metric": "registration_time", "at_most": "9 s"}],
         "failed_percent": "5",
     }

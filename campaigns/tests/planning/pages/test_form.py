@@ -5,6 +5,7 @@ from campaigns.kinds.base import REFUSED
 from campaigns.models import Attempt, Campaign, Run, Setting, Target, Worker
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
+from campaigns.planning.design import FIELDS
 from campaigns.tests.browsing import Page
 from campaigns.tests.measured import begin
 from campaigns.tests.toy import definition
@@ -58,6 +59,14 @@ def test_the_form_shows_kind_target_parameters_and_a_plan(browser, target):
     assert page.named("vary-engine")
     assert not page.named("vary-note")
     assert "No plan yet" in page.text  # a path has to be given
+
+
+def test_every_field_of_the_design_is_drawn(browser, target):
+    actions = {"apply": {"way": "manual", "words": "Set it."}, "read_back": {"way": "manual"}}
+    Setting.objects.create(target=target, name="depth", type="integer", **actions)
+    page = Page(browser.get(NEW, {"kind": "toy"}))
+
+    assert [name for name in FIELDS if not page.named(name)] == []
 
 
 def test_a_target_in_the_address_chooses_the_kind(browser, target):

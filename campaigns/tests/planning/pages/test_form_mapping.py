@@ -4,7 +4,7 @@ import pytest
 from django.http import QueryDict
 
 from campaigns.kit.charts.labels import as_text
-from campaigns.planning import drafts
+from campaigns.planning import drafts, storage
 from campaigns.planning.checking import check
 from campaigns.planning.pages import forms
 from campaigns.planning.pages.plans import plan_view
@@ -30,7 +30,7 @@ def test_single_values_and_levels_find_their_places(toy):
         "levels-workers": "1\r\n2",
     }
 
-    data, errors = forms.to_data(post(**sent))
+    data, errors = forms.as_definition(post(**sent))
 
     assert not errors
     assert data["factors"] == {"engine": ["new", "old"], "path": ["/a,b", "/c"]}
@@ -42,12 +42,12 @@ def test_single_values_and_levels_find_their_places(toy):
 def test_numbers_may_stand_on_one_line(toy, text):
     entered = post(**{"vary-workers": "on", "levels-workers": text})
 
-    assert forms.to_data(entered)[0]["factors"] == {"workers": ["5", "10", "20"]}
+    assert forms.as_definition(entered)[0]["factors"] == {"workers": ["5", "10", "20"]}
 
 
 def test_a_box_without_its_tick_is_false(toy):
-    without, _ = forms.to_data(post())
-    ticked, _ = forms.to_data(post(**{"p-careful": "on"}))
+    without, _ = forms.as_definition(post())
+    ticked, _ = forms.as_definition(post(**{"p-careful": "on"}))
 
     assert without["parameters"]["careful"] is False
     assert ticked["parameters"]["careful"] is True
@@ -56,7 +56,7 @@ def test_a_box_without_its_tick_is_false(toy):
 def test_excluded_combinations_are_read_line_by_line(toy):
     entered = post(excluded="engine=old, workers=100\n\n path = /a,b ")
 
-    data, errors = forms.to_data(entered)
+    data, errors = forms.as_definition(entered)
 
     assert not errors
     assert data["excluded"] == [{"engine": "old", "workers": 100}, {"path": "/a,b"}]
@@ -64,7 +64,7 @@ def test_excluded_combinations_are_read_line_by_line(toy):
 
 @pytest.mark.parametrize("line", ["engine", "=old", "engine=old, workers", "{}", "\x00"])
 def test_a_line_that_is_no_combination_is_named_by_its_number(toy, line):
-    data, errors = forms.to_data(post(excluded=f"engine=new\n{line}"))
+    data, errors = forms.as_definition(post(excluded=f"engine=new\n{line}"))
 
     if line == "engine=old, workers":
         assert data["excluded"] == [{"engine": "new"}, {"engine": "old, workers"}]
@@ -84,14 +84,14 @@ def test_a_number_is_the_same_however_it_is_written(toy):
         }
     )
 
-    data, _ = forms.to_data(entered)
+    data, _ = forms.as_definition(entered)
 
     assert data["excluded"] == [{"slow": 2.0}]
     assert data["baseline"] == "1.0"
 
 
 def test_what_the_kind_does_not_know_is_left_aside(toy):
-    data, _ = forms.to_data(post(**{"p-nonsense": "1", "vary-nonsense": "on", "a[b]": "c"}))
+    data, _ = forms.as_definition(post(**{"p-nonsense": "1", "vary-nonsense": "on", "a[b]": "c"}))
 
     assert set(data["parameters"]) == {"engine", "workers", "slow", "careful", "note", "path"}
     assert "a[b]" not in data
@@ -108,12 +108,12 @@ def test_a_stored_definition_comes_back_as_it_was(target):
         tags=["x", "y"],
         seed=7,
     )
-    stored = drafts.as_data(drafts.create(check(sent), None))
+    stored = storage.definition_of(drafts.create(check(sent), None))
 
-    data, errors = forms.to_data(forms.from_data(stored, everywhere().see))
+    data, errors = forms.as_definition(forms.from_definition(stored, everywhere().see))
 
     assert not errors
-    assert drafts.as_data(drafts.create(check(data), None)) == stored
+    assert storage.definition_of(drafts.create(check(data), None)) == stored
 
 
 @pytest.mark.django_db
@@ -219,6 +219,6 @@ def test_one_cell_makes_a_plan_too(target):
 def test_a_pairing_that_another_order_hides_is_not_sent(toy):
     entered = post(order="random", paired_factor="engine", baseline="old")
 
-    data, _ = forms.to_data(entered)
+    data, _ = forms.as_definition(entered)
 
     assert (data["paired_factor"], data["baseline"]) == ("", "")

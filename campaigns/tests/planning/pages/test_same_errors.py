@@ -82,7 +82,7 @@ def typed(sent):
 def test_the_form_gives_the_same_errors_at_the_same_paths(case, team):
     assert case["sent"].keys() <= {*Definition.__struct_fields__}
     entered = forms.read(typed(case["sent"]), frozenset({team.pk}))
-    data, errors = forms.to_data(entered)
+    data, errors = forms.as_definition(entered)
     with pytest.raises(Invalid) as caught:
         check(data, entered.targets)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from campaigns.models import Campaign
-from campaigns.planning import drafts
+from campaigns.planning import storage
 from campaigns.planning.roles import loads_of, work_of
 from campaigns.tests.results.api.documents import errors_of, made
 
@@ -40,7 +40,7 @@ def test_they_are_stored_and_shown_in_the_definition(send, client):
         "conditions": [{"metric": "p95", "at_most": 120}],
         "failed_percent": 5,
     }
-    data = drafts.as_data(campaign)
+    data = storage.definition_of(campaign)
     assert data["roles"] == {"clients": "load", "throttle": "setting"}
 
 
@@ -62,7 +62,7 @@ def test_work_is_a_role_and_the_older_field_says_the_same(send):
     other = made(send(about(roles={"throttle": "work"})))
 
     assert work_of(one) == work_of(other) == ("throttle",)
-    assert "roles" not in drafts.as_data(one)
+    assert "roles" not in storage.definition_of(one)
 
 
 @pytest.mark.parametrize(

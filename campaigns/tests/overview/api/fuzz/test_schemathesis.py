@@ -21,7 +21,7 @@ from campaigns.accounts.access import make_token
 from campaigns.kinds.base import Distribution
 from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign
-from campaigns.planning import checking, drafts
+from campaigns.planning import checking, drafts, storage
 from campaigns.results.closing import close
 from campaigns.targets.saving import save_target
 from campaigns.tests.measured import begin, launched, outcome
@@ -52,7 +52,7 @@ def stored(transactional_db, target):
 @pytest.fixture
 def spare(stored, target):
     """Keys of what may be changed or ended, without end of what everything else rests on."""
-    data = drafts.as_data(Campaign.objects.get(target=target))
+    data = storage.definition_of(Campaign.objects.get(target=target))
     servers = [
         save_target(
             {
