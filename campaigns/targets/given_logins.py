@@ -85,6 +85,6 @@ def _of_watches(target: Target) -> Iterator[Given]:
     for row in target.watches.all():
         with suppress(UnknownSource, ValueError):
             source = source_of(row.source)
-            if source.uses_ssh:
+            if source.is_by_ssh(row.address):
                 host, port = source.host_and_port(row.address)
                 yield Given(host, port, row.username, row.key, row.password, row.host_key)

@@ -18,7 +18,7 @@ from campaigns.kit.ssh.keys import fingerprint_of
 from campaigns.models import Target, Watch
 from campaigns.targets.api.settings import AcceptInput
 from campaigns.targets.api.targets import in_use
-from campaigns.targets.watches.base import Source
+from campaigns.targets.watches.base import SSH, Source
 from campaigns.targets.watches.expected import LONGEST_SPAN, expected_on
 from campaigns.targets.watches.forms import absent, as_data, with_options
 from campaigns.targets.watches.registry import all_sources
@@ -32,6 +32,8 @@ from campaigns.targets.watches.saving import (
 from campaigns.targets.watches.trying import Tried, try_watch
 
 TAG = "watches"
+BY_SSH = {"haproxy_ssh": "haproxy", "puma_ssh": "puma"}
+"""Names that scripts may still send: sources of their own, before their addresses began with ssh://."""
 
 
 class WatchInput(Input):
@@ -62,10 +64,14 @@ class OptionOutput(Part):
     initial = serializers.JSONField()
     choices = serializers.ListField(child=serializers.CharField())
     required = serializers.BooleanField()  # type: ignore[assignment]
+    required_by_ssh = serializers.BooleanField()
 
 
 class SourceOutput(Selectable):
-    """A source of watches, and what it needs. `live`: it is read while a run goes on, not afterwards."""
+    """A source of watches, and what it needs. `live`: it is read while a run goes on, not afterwards.
+
+    `may_use_ssh`: an address that begins with ssh:// is reached by SSH.
+    """
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
@@ -73,6 +79,7 @@ class SourceOutput(Selectable):
     needs = serializers.CharField()
     address = serializers.CharField(source="address_help")
     uses_ssh = serializers.BooleanField()
+    may_use_ssh = serializers.BooleanField()
     has_login = serializers.BooleanField()
     live = serializers.BooleanField()
     step_seconds = serializers.SerializerMethodField()
@@ -209,7 +216,10 @@ class Watches(Api):
     def post(self, request: Request, pk: int) -> Response:
         """Define a watch; try it afterwards. `key` and `password` are accepted, and never returned."""
         target, data = in_use(pk), self.read(NewWatchInput)
-        source = source_to_save(data.pop("source"))
+        name = data.pop("source")
+        if name in BY_SSH:
+            name, data["address"] = BY_SSH[name], f"{SSH}{data.get('address', '')}"
+        source = source_to_save(name)
         sent = {"is_on": True} | _for_form(data, source)
         row = save_watch(sent, target, source, self.user)
         row.refresh_from_db()

@@ -343,7 +343,6 @@ class WatchRow:
 
     watch: Watch
     label: str
-    uses_ssh: bool
     accepted: str
     offered: str
 
@@ -356,7 +355,6 @@ def watches_context(target: Target) -> TemplateContext:
             WatchRow(
                 row,
                 sources[row.source].label if row.source in sources else row.source,
-                row.source in sources and sources[row.source].uses_ssh,
                 fingerprint_of(row.host_key),
                 fingerprint_of(row.offered_key),
             )

@@ -22,7 +22,7 @@ from campaigns.models import Target, Watch
 from campaigns.targets.given_logins import address_for, given_at_machine
 from campaigns.targets.machine_logins import SECRETS
 from campaigns.targets.ssh_logins import is_admin
-from campaigns.targets.watches.base import Source
+from campaigns.targets.watches.base import SSH, Source
 from campaigns.targets.watches.forms import PREFIX, WatchForm
 from campaigns.targets.watches.registry import UnknownSource, source_of
 from campaigns.targets.watches.saving import (
@@ -166,10 +166,14 @@ def _edit(request: HttpRequest, target: Target, source: Source, row: Watch | Non
 
 def _begin_with_given(form: WatchForm, target: Target, source: Source, user: User) -> None:
     """Fill in the login at the machine or server that was given already, and say that its secret is taken over."""
-    if source.uses_ssh:
+    if source.uses_ssh or source.may_use_ssh:
         for given in given_at_machine(target, of_commands=is_admin(user))[:1]:
-            form.initial.update(address=given.address, username=given.username)
-            form.fields["key"].help_text = f"Empty: the key or password that was given for {given}."
+            known = f"the key or password that was given for {given}."
+            if source.uses_ssh:
+                form.initial.update(address=given.address, username=given.username)
+                form.fields["key"].help_text = f"Empty: {known}"
+            else:
+                form.fields["key"].help_text = f"Empty with {SSH}{given.address}: {known}"
     elif address := address_for(target, source):
         form.initial.update(address=address, username=target.username)
         if target.password:

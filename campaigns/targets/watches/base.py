@@ -142,6 +142,8 @@ class Option:
     initial: str | int | bool = ""
     choices: Sequence[str] = ()
     required: bool = False
+    required_by_ssh: bool = False
+    """Whether it is required where the address begins with ssh://."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,10 @@ class Span:
 
     begin: float
     end: float
+
+
+SSH = "ssh://"
+"""What an address begins with whose source is reached by SSH, and could be reached otherwise."""
 
 
 class Source:
@@ -163,6 +169,8 @@ class Source:
     address_help: ClassVar[str]
     uses_ssh: ClassVar[bool] = False
     """Whether it logs in by SSH: the watch then has a key or password and an accepted host key."""
+    may_use_ssh: ClassVar[bool] = False
+    """Whether it does so where the address begins with ssh://."""
     has_login: ClassVar[bool] = False
     """Whether it takes a user name and a password without SSH."""
     live: ClassVar[bool] = True
@@ -171,6 +179,10 @@ class Source:
     options: ClassVar[Sequence[Option]] = ()
     reads: ClassVar[Sequence[str]] = ("machine",)
     """What it reads, of READS."""
+
+    def is_by_ssh(self, address: str) -> bool:
+        """Return whether an address is reached by a login by SSH."""
+        return self.uses_ssh or (self.may_use_ssh and address.startswith(SSH))
 
     def check_address(self, address: str) -> str:
         """Return the address in one form. Raise ValueError with a message for the form."""

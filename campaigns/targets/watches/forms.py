@@ -10,7 +10,7 @@ from campaigns.kit.forms import SecretArea, Text, form_field
 from campaigns.kit.mappings import CleanedData, FieldValues, JsonObject
 from campaigns.kit.ssh.keys import wrong_key
 from campaigns.models import Watch
-from campaigns.targets.watches.base import Option, Source
+from campaigns.targets.watches.base import SSH, Option, Source
 
 PREFIX = "option_"
 """What the names of the inputs of options begin with."""
@@ -60,6 +60,9 @@ class WatchForm(forms.ModelForm):
         fields["step_seconds"].unit = "s"  # type: ignore[attr-defined]
         fields["step_seconds"].required = False
         fields["username"].required = source.uses_ssh
+        if source.may_use_ssh:
+            key = fields["key"]
+            key.label, key.help_text = f"{key.label} for {SSH}", f"For {SSH} alone. {key.help_text}"
         if source.uses_ssh:
             fields["username"].help_text = "A user without rights, who does nothing else."
             fields[
@@ -104,14 +107,26 @@ class WatchForm(forms.ModelForm):
         return {each.name: self.cleaned_data[PREFIX + each.name] for each in self.source.options}
 
     def clean(self) -> CleanedData:
-        """Return the cleaned data."""
-        return super().clean() or self.cleaned_data
+        """Return the cleaned data. Raise ValidationError for what an address by SSH needs, and another has no use for."""
+        clean = super().clean() or self.cleaned_data
+        if not self.source.may_use_ssh or "address" not in clean:
+            return clean
+        if not self.source.is_by_ssh(clean["address"]):
+            if clean.get("key"):
+                self.add_error("key", f"Only an address that begins with {SSH} takes a key.")
+            return clean
+        needed = [each.name for each in self.source.options if each.required_by_ssh]
+        for name in ("username", *(PREFIX + name for name in needed)):
+            if name in clean and not clean[name]:
+                self.add_error(name, f"An address that begins with {SSH} needs it.")
+        return clean
 
 
 def absent(source: Source) -> list[str]:
     """Return the fields that a source has no use for."""
-    names = [] if source.uses_ssh else ["key"]
-    return names if source.uses_ssh or source.has_login else [*names, "username", "password"]
+    by_ssh = source.uses_ssh or source.may_use_ssh
+    names = [] if by_ssh else ["key"]
+    return names if by_ssh or source.has_login else [*names, "username", "password"]
 
 
 def as_data(watch: Watch) -> CleanedData:

@@ -12,7 +12,7 @@ from typing import Any
 
 from campaigns.kit.network import BadUrl, parse_url
 from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, SshAccess
-from campaigns.targets.watches.base import Access, WatchFailed
+from campaigns.targets.watches.base import SSH, Access, WatchFailed
 from campaigns.targets.watches.polling import Missed
 
 USUAL_PORT = 22
@@ -35,8 +35,8 @@ def ssh_address(address: str) -> str:
 
 
 def ssh_place(address: str) -> tuple[str, int]:
-    """Return host and port of a machine. Raise BadUrl."""
-    written = address.strip()
+    """Return host and port of a machine, written with ssh:// or without. Raise BadUrl."""
+    written = address.strip().removeprefix(SSH)
     if not written or any(letter in written for letter in "/@?#"):
         raise BadUrl("Give a host name or address, such as server.example or server.example:2222.")
     endpoint = parse_url(f"ssh://{written}", ("ssh",))

@@ -38,13 +38,14 @@ def access_of(watch: Watch) -> Access:
     """Return how a watch is reached, with decrypted secrets. Raise SecretUnreadable, UnknownSource."""
     source = source_of(watch.source)
     password = encryption.decrypt(watch.password)
+    by_ssh = source.is_by_ssh(watch.address)
     return Access(
         address=watch.address,
         rules=rules_of(watch),
         step_seconds=watch.step_seconds,
         username=watch.username,
-        password="" if source.uses_ssh else password,
-        ssh=_ssh(watch, source, password) if source.uses_ssh else None,
+        password="" if by_ssh else password,
+        ssh=_ssh(watch, source, password) if by_ssh else None,
         groups=groups_of(watch.target),
         options=dict(watch.options),
         tls=Tls(verify=watch.target.verify_tls, ca_bundle=watch.target.ca_bundle),

@@ -59,7 +59,7 @@ def save_watch(
     changed = take_secrets(row, *(clean.get(name) or "" for name in SECRETS))
     place = source.host_and_port(clean["address"])
     taken = not changed and _take_given(row, place, source, user)
-    if source.uses_ssh:
+    if source.is_by_ssh(row.address):
         require_secret(row.key, row.password)
     row.confirmed_rule = confirmed_rule(
         target,
@@ -92,7 +92,7 @@ def _take_given(row: Watch, place: tuple[str, int], source: Source, user: User) 
     """Take over the login that was given for this user before, if the row has none; return whether there is one."""
     if row.key or row.password or not row.username:
         return False
-    if not source.uses_ssh:
+    if not source.is_by_ssh(row.address):
         row.password = password_at_server(row.target, *place, row.username)
         return bool(row.password)
     given = given_at(row.target, *place, row.username, of_commands=is_admin(user))

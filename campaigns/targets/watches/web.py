@@ -5,7 +5,7 @@ Every connection is checked by the network's rules. Credentials go into a header
 
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -86,6 +86,14 @@ class Got:
         known = self.wall if clock is None else clock
         sink.clock(ClockReading(self.asked, self.answered, known))
         return known
+
+
+def answer_of(ask: Callable[[], bytes]) -> Got:
+    """Ask a socket, and return its answer."""
+    asked, wall = monotonic(), wall_clock()
+    body = ask()
+    answered = monotonic()
+    return Got(200, {}, body, asked, answered, wall + (answered - asked) / 2)
 
 
 class Web:

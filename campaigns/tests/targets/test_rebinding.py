@@ -118,11 +118,10 @@ def test_no_kind_is_led_elsewhere(places, tmp_path, name):
 
 
 ADDRESSES = {
-    "haproxy": ["http://{}", "tcp://{}"],
-    "haproxy_ssh": ["{}"],
+    "haproxy": ["http://{}", "tcp://{}", "ssh://{}"],
     "pgbouncer": ["{}"],
     "postgresql": ["{}/x"],
-    "puma_ssh": ["{}"],
+    "puma": ["http://{}", "ssh://{}"],
     "ssh": ["{}"],
 }
 
@@ -140,7 +139,7 @@ def test_no_watch_is_led_elsewhere(places, name, form):
         password="a password",  # noqa: S106
         options={option.name: option.initial or "/x" for option in source.options},
     )
-    if source.uses_ssh:
+    if source.is_by_ssh(access.address):
         access = replace(access, ssh=ssh_to(port))
 
     def look():

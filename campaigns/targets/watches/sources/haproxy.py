@@ -1,4 +1,4 @@
-"""HAProxy's statistics as CSV: over HTTP, or from its runtime socket where that listens on a TCP port."""
+"""HAProxy's statistics as CSV: over HTTP, or from its runtime socket, on a TCP port or by SSH."""
 
 import socket
 from collections.abc import Callable
@@ -7,20 +7,23 @@ from urllib.parse import urlsplit
 
 from campaigns.kit import name_service
 from campaigns.kit.network import NetworkError, parse_url
-from campaigns.targets.watches.base import Access, ClockReading, Frame, Sink, Source, WatchFailed
-from campaigns.targets.watches.polling import Missed, look_in_steps, wall_clock
+from campaigns.targets.watches.base import SSH, Access, Frame, Option, Sink, Source, WatchFailed
+from campaigns.targets.watches.over_ssh import path_of, ssh_address, ssh_place, tunnel
+from campaigns.targets.watches.polling import Missed, look_in_steps
 from campaigns.targets.watches.queues import haproxy_values
 from campaigns.targets.watches.web import (
     LOOK_SECONDS,
     MOST_BYTES,
+    Got,
     Web,
+    answer_of,
     expect_ok,
     web_address,
     web_place,
 )
 
 RUNTIME = "tcp://"
-NO_STATISTICS = "The answer is no statistics of HAProxy: check the address."
+SHOW_STAT = b"show stat\n"
 
 
 class HAProxy(Source):
@@ -32,35 +35,60 @@ class HAProxy(Source):
     description = (
         "Sessions in use, their limits, and who waits in the queues of HAProxy's backends."
     )
-    needs = "A `stats` page in HAProxy's configuration (`stats enable`), or a runtime socket on a TCP port."
+    needs = (
+        "A `stats` page in HAProxy's configuration (`stats enable`), or a runtime socket, whose level `user` suffices: on a TCP "
+        "port, or by SSH with sshd that forwards sockets and a user who may open it."
+    )
     address_help = (
-        "The URL of its statistics, such as http://proxy.example:8404/stats; or tcp://host:port of its runtime "
-        "socket. A socket of files: choose “HAProxy by SSH”."
+        "The URL of its statistics, such as http://proxy.example:8404/stats; tcp://host:port of its runtime socket; "
+        "or ssh://host of its machine, where that socket is opened by SSH."
     )
     has_login = True
+    may_use_ssh = True
     steps = (1.0, 0.5)
+    options = (
+        Option(
+            "socket",
+            "Runtime socket",
+            "With ssh://: its path, as `stats socket` has it.",
+            initial="/run/haproxy/admin.sock",
+            required_by_ssh=True,
+        ),
+    )
 
     def check_address(self, address: str) -> str:
-        """Return the URL of the statistics, without `;csv`; or tcp://host:port."""
+        """Return the URL of the statistics, without `;csv`; or tcp://host:port, or ssh://host."""
         written = address.strip().removesuffix(";csv")
+        if written.startswith(SSH):
+            return f"{SSH}{ssh_address(written)}"
         if not written.startswith(RUNTIME):
             return web_address(written, "/stats")
         host, port = _runtime_place(written)
         return f"{RUNTIME}{f'[{host}]' if ':' in host else host}:{port}"
 
     def host_and_port(self, address: str) -> tuple[str, int]:
-        """Return where it listens."""
+        """Return where it, or sshd, listens."""
         form = self.check_address(address)
+        if form.startswith(SSH):
+            return ssh_place(form)
         return _runtime_place(form) if form.startswith(RUNTIME) else web_place(form)
 
     def sample(self, access: Access, sink: Sink, stopped: Callable[[float], bool]) -> None:
         """Read the statistics each step."""
         step = max(access.step_seconds, self.steps[1])
+
+        def look_in_steps_at(ask: Callable[[], Got]) -> None:
+            look_in_steps(lambda: _look(ask(), sink), step, stopped)
+
         if access.address.startswith(RUNTIME):
-            look_in_steps(lambda: _look_at_socket(access, sink), step, stopped)
-            return
-        with Web(access) as web:
-            look_in_steps(lambda: _look(web, access.address, sink), step, stopped)
+            look_in_steps_at(lambda: answer_of(lambda: _show_stat(access)))
+        elif self.is_by_ssh(access.address):
+            path = path_of(access.options.get("socket"), "The runtime socket")
+            with tunnel(access) as way:
+                look_in_steps_at(lambda: answer_of(lambda: way.ask(path, SHOW_STAT)))
+        else:
+            with Web(access) as web:
+                look_in_steps_at(lambda: web.get(f"{access.address};csv"))
 
 
 source = HAProxy()
@@ -74,30 +102,18 @@ def _runtime_place(address: str) -> tuple[str, int]:
     return endpoint.host, endpoint.port
 
 
-def _look(web: Web, url: str, sink: Sink) -> None:
-    got = web.get(f"{url};csv")
+def _look(got: Got, sink: Sink) -> None:
     expect_ok(got, "HAProxy", "check the address of its statistics page (`stats uri`)")
     try:
-        values = haproxy_values(got.text)
+        values = haproxy_values(got.text.lstrip())
     except ValueError:
-        raise WatchFailed(NO_STATISTICS) from None
+        raise WatchFailed(
+            "The answer is no statistics of HAProxy: check the address, or the path of its socket."
+        ) from None
     sink.frame(Frame(got.read_clock(sink), got.answered, values))
 
 
-def _look_at_socket(access: Access, sink: Sink) -> None:
-    asked, wall = monotonic(), wall_clock()
-    text = _show_stat(access)
-    answered = monotonic()
-    try:
-        values = haproxy_values(text)
-    except ValueError:
-        raise WatchFailed(NO_STATISTICS) from None
-    at = wall + (answered - asked) / 2
-    sink.clock(ClockReading(asked, answered, at))
-    sink.frame(Frame(at, answered, values))
-
-
-def _show_stat(access: Access) -> str:
+def _show_stat(access: Access) -> bytes:
     """Return the answer to `show stat`, after which HAProxy closes the connection. Raise Missed, WatchFailed."""
     host, port = _runtime_place(access.address)
     ends = monotonic() + LOOK_SECONDS
@@ -106,7 +122,7 @@ def _show_stat(access: Access) -> str:
         found = name_service.resolve(host, port)
         place = access.rules.allowed_of(found, port, host)[0]
         with socket.create_connection((place, port), timeout=LOOK_SECONDS) as made:
-            made.sendall(b"show stat\n")
+            made.sendall(SHOW_STAT)
             while part := made.recv(65536):
                 answer += part
                 if len(answer) > MOST_BYTES:
@@ -120,4 +136,4 @@ def _show_stat(access: Access) -> str:
         raise Missed(
             f"HAProxy at {access.address} gave no answer: {error}.", hopeless=True
         ) from None
-    return answer.decode(errors="replace").lstrip()
+    return bytes(answer)

@@ -16,15 +16,13 @@ from campaigns.targets.watches.registry import all_sources
 from campaigns.targets.watches.sources import (
     apache,
     haproxy,
-    haproxy_ssh,
     node_exporter,
     pcp,
     prometheus,
     pulp,
     puma,
-    puma_ssh,
 )
-from campaigns.targets.watches.sources.puma_ssh import control_of
+from campaigns.targets.watches.sources.puma import control_of
 from campaigns.tests.targets.watches.sources.sinks import LOOPBACK, Collected, Looks, watched
 from campaigns.tests.targets.watches.sources.web_server import recorded, serving
 
@@ -265,11 +263,11 @@ def test_each_source_has_a_form_of_addresses_and_says_what_it_needs():
         assert source.address_help
         with pytest.raises(ValueError, match=r"\w"):
             source.check_address("watch:secret@host.example:1/a")
+        if source.uses_ssh or source.may_use_ssh:
+            form = source.check_address("ssh://Host.example")
+            assert source.check_address(form) == form
+            assert source.host_and_port(form) == ("host.example", 22)
         if source.uses_ssh:
-            assert source.host_and_port(source.check_address("Host.example")) == (
-                "host.example",
-                22,
-            )
             continue
         address = "host.example:4321/a" if name == "postgresql" else "host.example:4321"
         form = source.check_address(address)
@@ -441,11 +439,11 @@ def test_the_state_file_of_puma_names_its_control_server():
 def test_a_watch_by_ssh_needs_a_login_and_a_whole_path():
     assert ssh_address("Host.example:2222") == "host.example:2222"
     assert ssh_address("[fd00::1]") == "[fd00::1]"
-    for source, option in ((puma_ssh.source, "state_file"), (haproxy_ssh.source, "socket")):
+    for source, option in ((puma.source, "state_file"), (haproxy.source, "socket")):
         with pytest.raises(WatchFailed, match="no SSH login"):
-            watched(source, "host", options={option: "/run/a.sock"})
+            watched(source, "ssh://host", options={option: "/run/a.sock"})
         with pytest.raises(WatchFailed, match="whole path"):
-            watched(source, "host", options={option: "a.sock"})
+            watched(source, "ssh://host", options={option: "a.sock"})
 
 
 # Performance Co-Pilot -------------------------------------------------------------------------------------------------

@@ -16,14 +16,12 @@ from campaigns.targets.watches.base import Access, Span, WatchFailed
 from campaigns.targets.watches.sources import (
     apache,
     haproxy,
-    haproxy_ssh,
     node_exporter,
     pcp,
     pgbouncer,
     prometheus,
     pulp,
     puma,
-    puma_ssh,
 )
 from campaigns.tests.kinds.sql import servers
 from campaigns.tests.targets import ssh_server
@@ -186,7 +184,7 @@ listen stats
 def by_ssh(source, machine, **options):
     """Look once by SSH."""
     ssh = SshAccess("127.0.0.1", machine.port, machine.username, machine.key, "", machine.host_key)
-    return watched(source, f"127.0.0.1:{machine.port}", ssh=ssh, options=options)
+    return watched(source, f"ssh://127.0.0.1:{machine.port}", ssh=ssh, options=options)
 
 
 @pytest.fixture
@@ -225,10 +223,10 @@ def test_haproxys_queue_is_seen_over_http_and_by_its_runtime_sockets(tmp_path, s
                     watched(haproxy.source, f"127.0.0.1:{ports['stats']}")
                 if ssh_server.SSHD:
                     with ssh_server.openssh(tmp_path) as machine:
-                        sink = by_ssh(haproxy_ssh.source, machine, socket=f"{short}/h.sock")
+                        sink = by_ssh(haproxy.source, machine, socket=f"{short}/h.sock")
                         assert sink.series("queue.waiting", "throttle web") == [5.0, 5.0]
                         with pytest.raises(WatchFailed, match="AllowStreamLocalForwarding"):
-                            by_ssh(haproxy_ssh.source, machine, socket=f"{short}/none.sock")
+                            by_ssh(haproxy.source, machine, socket=f"{short}/none.sock")
             finally:
                 for each in held:
                     each.close()
@@ -301,10 +299,10 @@ def test_pumas_threads_are_seen_over_http_and_by_ssh(tmp_path, short):
             watched(puma.source, f"127.0.0.1:{control}", password="wrong")  # noqa: S106
         if ssh_server.SSHD:
             with ssh_server.openssh(tmp_path) as machine:
-                sink = by_ssh(puma_ssh.source, machine, state_file=f"{short}/puma.state")
+                sink = by_ssh(puma.source, machine, state_file=f"{short}/puma.state")
                 assert sink.series("queue.limit", "threads puma") == [3.0, 3.0]
                 with pytest.raises(WatchFailed, match="cannot read"):
-                    by_ssh(puma_ssh.source, machine, state_file=f"{short}/none")
+                    by_ssh(puma.source, machine, state_file=f"{short}/none")
 
 
 @needs("pgbouncer")
