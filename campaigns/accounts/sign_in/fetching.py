@@ -1,7 +1,8 @@
 """Requests to the OpenID Connect provider, with one deadline for the whole exchange and bounded memory.
 
 It replaces the `requests` session of django-allauth, whose time limit restarts with each byte: a slow provider
-could occupy a thread of the web server forever.
+could occupy a thread of the web server forever. No user can give an address here: they are the provider's of the settings, so the rules
+of where perfdash may connect do not apply, and proxies of the environment do.
 """
 
 import asyncio

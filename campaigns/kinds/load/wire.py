@@ -9,13 +9,12 @@ import ssl
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from ipaddress import ip_address
 from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
 from campaigns.kinds.load.failures import LoadFailed, of_error
 from campaigns.kinds.load.framing import Line
-from campaigns.kit import name_service
+from campaigns.kit.checked_addresses import allowed_addresses_in_thread, family_of
 from campaigns.kit.network import Address, Refused, Rules
 
 TICK_SECONDS = 0.001
@@ -184,15 +183,14 @@ async def opened(
 
 async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
     """Connect to the first address that the rules allow and that takes the connection."""
-    addresses = await _addresses(endpoint)
     try:
-        allowed = rules.allowed_of(addresses, endpoint.port, endpoint.host)
+        allowed = await _allowed(endpoint, rules)
     except Refused as refused:
         raise LoadFailed("connect", str(refused)) from None
     problem = OSError("no address")
     for address in allowed:
-        family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
-        connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        made = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
+        connection = socket.socket(family_of(address), made)
         try:
             await asyncio.get_running_loop().sock_connect(connection, (address, endpoint.port))
         except OSError as error:
@@ -206,10 +204,11 @@ async def _connect(endpoint: Place, rules: Rules) -> socket.socket:
     raise problem
 
 
-async def _addresses(endpoint: Place) -> list[str]:
-    if endpoint.address is not None:
-        return [str(endpoint.address)]
-    return await name_service.resolve_in_thread(endpoint.host, endpoint.port)
+async def _allowed(endpoint: Place, rules: Rules) -> list[str]:
+    host, port = endpoint.host, endpoint.port
+    if endpoint.address is not None:  # thousands of connections need no thread to resolve nothing
+        return rules.allowed_of([str(endpoint.address)], port, host)
+    return await allowed_addresses_in_thread(host, port, rules)
 
 
 async def _wrapped(

@@ -6,14 +6,12 @@ and the program gets the address. The rest of docs/how-to/external-programs.md a
 no proxies, no configuration of a user.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from campaigns.kit import name_service
-from campaigns.kit.network import Endpoint, Rules, check_url, unwrapped
-
-Resolver = Callable[[str, int], list[str]]
+from campaigns.kit.checked_addresses import Resolver, allowed_addresses
+from campaigns.kit.network import Rules, check_url, unwrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +64,9 @@ def pin(url: str, rules: Rules, resolve: Resolver = name_service.resolve) -> Pin
     Raise BadUrl or Refused, or OSError where the name cannot be resolved.
     """
     endpoint = check_url(url, rules)
-    address = allowed_addresses(endpoint, rules, resolve)[0]
-    return Pinned(endpoint.scheme, endpoint.host, endpoint.port, address, url)
-
-
-def allowed_addresses(
-    endpoint: Endpoint, rules: Rules, resolve: Resolver = name_service.resolve
-) -> tuple[str, ...]:
-    """Resolve a checked URL's name once, and return every address that the rules allow.
-
-    Raise Refused where there is none, or OSError where the name cannot be resolved.
-    """
-    if endpoint.address is not None:
-        addresses = [str(endpoint.address)]
-    else:
-        addresses = resolve(endpoint.host, endpoint.port)
-    allowed = rules.allowed_of(addresses, endpoint.port, endpoint.host)
-    return tuple(dict.fromkeys(str(unwrapped(address)) for address in allowed))
+    host, port = endpoint.host, endpoint.port
+    address = allowed_addresses(host, port, rules, known=endpoint.address, resolve=resolve)[0]
+    return Pinned(endpoint.scheme, host, port, str(unwrapped(address)), url)
 
 
 def begin_of(url: str) -> str:

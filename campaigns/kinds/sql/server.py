@@ -34,11 +34,11 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.naming import own_prefix
-from campaigns.kinds.programs.pinned import allowed_addresses
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.form import AUTOMATIC
 from campaigns.kinds.sql.scripts import SCHEMA
 from campaigns.kit import sql_bounds
+from campaigns.kit.checked_addresses import allowed_addresses
 from campaigns.kit.http.credentials import Tls
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import SQL_SCHEMES, BadUrl, Refused, Rules, check_url
@@ -89,7 +89,7 @@ def place_of(target: Target, rules: Rules) -> dict[str, str]:
     """Return name, address, port and database of a target, as libpq takes them. Raise AddressRefused, DriverError."""
     try:
         endpoint = check_url(target.base_url, rules, SQL_SCHEMES)
-        address = allowed_addresses(endpoint, rules)[0]
+        address = allowed_addresses(endpoint.host, endpoint.port, rules)[0]
     except Refused as refusal:
         raise AddressRefused(str(refusal)) from None
     except BadUrl as error:

@@ -17,7 +17,8 @@ from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUna
 from campaigns.kinds.base.repository_ids import MOST_REPOSITORIES
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
-from campaigns.kinds.programs.pinned import allowed_addresses, begin_of
+from campaigns.kinds.programs.pinned import begin_of
+from campaigns.kit.checked_addresses import allowed_addresses
 from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import BadUrl, Refused, Rules, check_url
@@ -118,7 +119,8 @@ def feeds_read(parameters: Parameters) -> list[str]:
 def require_allowed(url: str, rules: Rules) -> None:
     """Raise AddressRefused where a worker may not read a feed. What else is wrong with one, the server tells that syncs it."""
     try:
-        allowed_addresses(check_url(url, rules), rules)
+        endpoint = check_url(url, rules)
+        allowed_addresses(endpoint.host, endpoint.port, rules)
     except Refused as refusal:
         raise AddressRefused(f"{refusal} {WHY_READ}") from None
     except (BadUrl, OSError):

@@ -1,4 +1,8 @@
-"""Sends one message: reads the request from stdin as JSON, and writes a line of JSON to stdout."""
+"""Sends one message: reads the request from stdin as JSON, and writes a line of JSON to stdout.
+
+Plug-ins of apprise make their connections themselves, and take neither a session nor an address. So this process has its resolver
+replaced and every connection watched (`keep_to`), in place of `campaigns.kit.checked_addresses`.
+"""
 
 import json
 import logging

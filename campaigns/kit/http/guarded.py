@@ -1,8 +1,8 @@
 """HTTP to allowed addresses only, with the library requests. No Django.
 
 The name of a server is resolved once per connection, each address is checked against the rules, and the
-connection goes to an address that was checked. A request follows no redirects, has one limit of time
-and one of bytes, and can be aborted by another thread.
+connection goes to an address that was checked: urllib3, under requests, lets a class of connections make the socket. A request
+follows no redirects, has one limit of time and one of bytes, and can be aborted by another thread.
 """
 
 import http.client
@@ -25,6 +25,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
+from campaigns.kit.checked_addresses import allowed_addresses, family_of
 from campaigns.kit.http.failures import (
     ANONYMOUS,
     CHUNK_BYTES,
@@ -406,16 +407,14 @@ class _Checked:
         """Resolve the name, and connect to the first allowed address that answers."""
         name = self._dns_host.strip("[]")
         try:
-            entries = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
+            addresses = allowed_addresses(name, self.port, self._rules)
         except socket.gaierror as error:
             raise NameResolutionError(self.host, self, error) from error
         reason = OSError("no address")
-        for family, kind, protocol, _, address in self._rules.allowed_of(
-            entries, self.port, name, lambda entry: str(entry[4][0])
-        ):
+        for address in addresses:
             try:
-                made = socket.socket(family, kind, protocol)
-                self._connect(made, address)
+                made = socket.socket(family_of(address), socket.SOCK_STREAM)
+                self._connect(made, (address, self.port))
             except OSError as error:
                 reason = error
             else:

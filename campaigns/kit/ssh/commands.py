@@ -14,7 +14,7 @@ from typing import Any
 
 import asyncssh
 
-from campaigns.kit import name_service
+from campaigns.kit.checked_addresses import allowed_addresses_in_thread
 from campaigns.kit.network import NetworkError, Rules
 from campaigns.kit.ssh.access import ActionFailed, HostKeyRefused, LoginRefused, SshAccess
 from campaigns.kit.ssh.keys import fingerprint_of
@@ -241,9 +241,8 @@ async def _address(access: SshAccess, rules: Rules) -> str:
     """Resolve the machine, and return the first address that the rules allow. Raise ActionFailed."""
     try:
         rules.check_name(access.host, access.port)
-        asking = name_service.resolve_in_thread(access.host, access.port)
-        result = await asyncio.wait_for(asking, CONNECT_SECONDS)
-        return rules.allowed_of(result, access.port, access.host)[0]
+        asking = allowed_addresses_in_thread(access.host, access.port, rules)
+        return (await asyncio.wait_for(asking, CONNECT_SECONDS))[0]
     except NetworkError as error:
         raise ActionFailed(str(error)) from None
     except TimeoutError:

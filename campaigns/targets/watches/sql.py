@@ -7,7 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 
-from campaigns.kit import name_service, sql_bounds
+from campaigns.kit import sql_bounds
+from campaigns.kit.checked_addresses import allowed_addresses
 from campaigns.kit.network import SQL_SCHEMES, NetworkError, check_url
 from campaigns.targets.watches.base import Access, WatchFailed
 from campaigns.targets.watches.polling import Missed
@@ -21,8 +22,7 @@ def connect(address: str, access: Access, **options: Any) -> psycopg.Connection[
     """Connect to a URL with the login of a watch, at an address that the rules allow. Raise WatchFailed, Missed, psycopg.Error."""
     try:
         endpoint = check_url(address, access.rules, SQL_SCHEMES)
-        found = name_service.resolve(endpoint.host, endpoint.port)
-        place = access.rules.allowed_of(found, endpoint.port, endpoint.host)[0]
+        place = allowed_addresses(endpoint.host, endpoint.port, access.rules)[0]
     except NetworkError as error:
         raise WatchFailed(str(error)) from None
     except OSError as error:

@@ -1,4 +1,8 @@
-"""Sessions of `aiohttp` that connect only where the rules allow. No Django."""
+"""Sessions of `aiohttp` that connect only where the rules allow. No Django.
+
+aiohttp resolves names by a resolver that it is given, and asks a factory for every socket, also to an address for which it needs no
+resolver: there the address is checked that the resolver has not.
+"""
 
 import asyncio
 import socket
@@ -11,8 +15,8 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
-from aiohttp.resolver import ThreadedResolver
 
+from campaigns.kit.checked_addresses import allowed_addresses_in_thread, family_of
 from campaigns.kit.http.failures import ANONYMOUS, ErrorClasses, headers
 from campaigns.kit.network import Rules
 
@@ -105,21 +109,28 @@ class _Checked:
 
 
 class _Resolver(AbstractResolver):
-    """The system's resolver; drops the addresses that the rules exclude."""
+    """Resolves names to the addresses that the rules allow."""
 
     def __init__(self, checked: _Checked) -> None:
         self._checked = checked
-        self._inner = ThreadedResolver()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Return the allowed addresses of a name. Raise Refused where there is none."""
-        resolved = await self._inner.resolve(host, port, family)
-        allowed = self._checked.rules.allowed_of(resolved, port, host, lambda place: place["host"])
-        self._checked.good.update((place["host"], place["port"]) for place in allowed)
-        return allowed
+        allowed = await allowed_addresses_in_thread(host, port, self._checked.rules)
+        self._checked.good.update((address, port) for address in allowed)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=family_of(address),
+                proto=0,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in allowed
+        ]
 
     async def close(self) -> None:
-        """Close the system's resolver."""
-        await self._inner.close()
+        """Close nothing."""

@@ -1,4 +1,8 @@
-"""Handles of libcurl that connect only where the rules allow, and send each request once. No Django."""
+"""Handles of libcurl that connect only where the rules allow, and send each request once. No Django.
+
+libcurl makes its own connections: it is given the addresses of each name by the option RESOLVE, and asks for every socket
+(OPENSOCKETFUNCTION), where its address is checked once more.
+"""
 
 import os
 import socket
@@ -9,8 +13,9 @@ from typing import Any
 
 import pycurl
 
-from campaigns.kinds.programs.pinned import Resolver, allowed_addresses, begin_of
+from campaigns.kinds.programs.pinned import begin_of
 from campaigns.kit import name_service
+from campaigns.kit.checked_addresses import Resolver, allowed_addresses
 from campaigns.kit.http.failures import NO_RESOURCES, FileFailed, headers, normalised_message
 from campaigns.kit.network import Endpoint, NetworkError, Refused, Rules, check_url, parse_url
 
@@ -96,7 +101,14 @@ class Places:
     def _find(self, url: str) -> Place | FileFailed:
         try:
             endpoint = check_url(url, self.rules)
-            return Place(endpoint, allowed_addresses(endpoint, self.rules, self._resolve))
+            addresses = allowed_addresses(
+                endpoint.host,
+                endpoint.port,
+                self.rules,
+                known=endpoint.address,
+                resolve=self._resolve,
+            )
+            return Place(endpoint, tuple(addresses))
         except Refused as refused:
             return FileFailed("address", str(refused))
         except NetworkError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import monotonic
 from urllib.parse import urlsplit
 
-from campaigns.kit import name_service
+from campaigns.kit.checked_addresses import allowed_addresses
 from campaigns.kit.network import NetworkError, parse_url
 from campaigns.targets.watches.base import SSH, Access, Frame, Option, Sink, Source, WatchFailed
 from campaigns.targets.watches.over_ssh import path_of, ssh_address, ssh_place, tunnel
@@ -119,8 +119,7 @@ def _show_stat(access: Access) -> bytes:
     ends = monotonic() + LOOK_SECONDS
     answer = bytearray()
     try:
-        found = name_service.resolve(host, port)
-        place = access.rules.allowed_of(found, port, host)[0]
+        place = allowed_addresses(host, port, access.rules)[0]
         with socket.create_connection((place, port), timeout=LOOK_SECONDS) as made:
             made.sendall(SHOW_STAT)
             while part := made.recv(65536):
