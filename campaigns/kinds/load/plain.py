@@ -103,6 +103,10 @@ class Link(Direct):
         first = perf_counter_ns()
         client = self.client
         crew = client.crew
+        # An answer with the head of one that was parsed has its status and a body of its length, and keeps the connection open as that
+        # did. With as many bytes in all it is whole: there is nothing to parse, and the parser, which is between two answers, need not
+        # know of it. The body may be another; nobody looks at it here. All else goes to the parser: another head, an answer in
+        # several pieces, and, since `usual_bytes` is 0 then, every answer before a head is known.
         if len(data) != crew.usual_bytes or client.retry or not data.startswith(crew.usual_head):
             try:
                 self._feed(data)
@@ -113,6 +117,7 @@ class Link(Direct):
                 self.first_byte_ns = first
                 self.take(data)
                 return
+            # These bytes are one whole 200, which is recorded below, not by `take`.
             self._answers = 0
             crew.parsed += 1
             if not crew.parsed % PARSED_MEANWHILE:
@@ -123,6 +128,9 @@ class Link(Direct):
         self._first_byte(first)
         self._done(done)
         crew.recorder.bytes += len(data)
+        # The next request is sent from here, without a call into the loop, unless the loop has to decide: at the end of the time or of
+        # the host's requests, and where `chained_until_ns` is 0, because requests arrive, wait, or are paced. Without a socket to write to
+        # (TLS, or a write that it did not take whole) the loop sends, too.
         if done >= crew.chained_until_ns or client.left == 1 or self._fd < 0:
             self.busy = False
             crew.loop.next(client, done)

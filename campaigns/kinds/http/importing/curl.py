@@ -42,7 +42,10 @@ DATA = frozenset(
 )
 FORMS = "application/x-www-form-urlencoded"
 REDIRECTIONS = (">", ">>", ">&", "&>", "<")
-ENDS = (";", "&&", "||", "|", "&", "\n", ">", ">>", "<")
+MARKS = ("&&", "||", ">>", ">&", "&>", ";", "|", "&", "\n", ">", "<")
+"""What ends a word and a command; longer ones first."""
+OPEN = ("{", "[", ",", ":")
+"""What a quoted JSON ends with before a quote of cmd, which is written twice."""
 LETTERS_WITH_VALUE = "XHdubAeomwFTKxcDE"
 MOST_COMMANDS = 500
 ESCAPES = {
@@ -340,7 +343,7 @@ def _split(text: str, at: int, line: int) -> tuple[int, int, list[tuple[int, lis
     words: list[str] = []
     begun = line
     skips = False
-    for number, word, is_mark, after in _words(text, at, line):
+    for number, word, is_mark, after in _Shell(text, at, line).words():
         line = number
         if not is_mark:
             if not words:
@@ -360,65 +363,83 @@ def _split(text: str, at: int, line: int) -> tuple[int, int, list[tuple[int, lis
     return len(text), line + 1, commands
 
 
-def _words(text: str, at: int, line: int) -> Iterator[tuple[int, str, bool, int]]:
-    """Yield line, word, whether it ends a command, and where it ends. Raise BadImport for a quote without an end."""
-    size = len(text)
+@dataclass(slots=True)
+class _Shell:
+    """Splits a text from a place on, as a shell does. word: what has been read of a word that began in the line `begun`; None between words."""
+
+    text: str
+    at: int
+    line: int
+    begun: int = 0
     word: list[str] | None = None
-    begun = line
-    while at < size:
-        letter = text[at]
-        if letter == "\\":
-            following = text[at + 1 : at + 2]
-            if not text[at + 1 :].strip():
-                raise Unfinished(f"Line {line:,} ends with \\, and nothing follows")
-            at += 2
-            if following == "\r":
-                following, at = "\n", at + 1
-            if following == "\n":
-                line += 1
-                continue
-            word = [] if word is None else word
-            word.append(following)
-            continue
-        if letter in "'\"" or text.startswith(("$'", '$"'), at):
-            begun = line if word is None else begun
-            inner, at, line = _quoted(text, at, line)
-            if letter == '"' and text[at : at + 1] == '"' and inner.endswith(("{", "[", ",", ":")):
-                raise OfWindows(line)  # "{""a"":1}"
-            word = [] if word is None else word
-            word.append(inner)
-            continue
-        if letter == "#" and word is None:
-            end = text.find("\n", at)
-            at = size if end < 0 else end
-            continue
-        mark = next(
-            (each for each in ("&&", "||", ">>", ">&", "&>", *ENDS) if text.startswith(each, at)),
-            "",
-        )
-        if mark or letter.isspace():
-            if word is not None:
-                yield begun, "".join(word), False, at
-                word = None
-            if mark:
-                yield line, mark, True, at + len(mark)
-            line += letter == "\n"
-            at += len(mark) or 1
-            continue
-        if word is None:
-            word, begun = [], line
-        end = at
-        while end < size and text[end] not in "\\'\"$;&|<> \t\r\n":
+
+    def words(self) -> Iterator[tuple[int, str, bool, int]]:
+        """Yield line, word, whether it ends a command, and where it ends. Raise BadImport for a quote without an end."""
+        text = self.text
+        while self.at < len(text):
+            letter = text[self.at]
+            if letter == "\\":
+                self._take_escaped()
+            elif letter in "'\"" or text.startswith(("$'", '$"'), self.at):
+                self._take_quoted(letter)
+            elif letter == "#" and self.word is None:
+                end = text.find("\n", self.at)
+                self.at = len(text) if end < 0 else end
+            elif (mark := self._mark()) or letter.isspace():
+                yield from self._ended()
+                if mark:
+                    yield self.line, mark, True, self.at + len(mark)
+                self.line += letter == "\n"
+                self.at += len(mark) or 1
+            else:
+                self._take_plain()
+        yield from self._ended()
+
+    def _mark(self) -> str:
+        """Return what stands here and ends a word; empty where nothing does, or a blank."""
+        return next((each for each in MARKS if self.text.startswith(each, self.at)), "")
+
+    def _ended(self) -> Iterator[tuple[int, str, bool, int]]:
+        if self.word is not None:
+            yield self.begun, "".join(self.word), False, self.at
+            self.word = None
+
+    def _take(self, part: str) -> None:
+        """Add a part to the word, which may begin with it."""
+        if self.word is None:
+            self.word, self.begun = [], self.line
+        self.word.append(part)
+
+    def _take_escaped(self) -> None:
+        following = self.text[self.at + 1 : self.at + 2]
+        if not self.text[self.at + 1 :].strip():
+            raise Unfinished(f"Line {self.line:,} ends with \\, and nothing follows")
+        self.at += 2
+        if following == "\r":
+            following, self.at = "\n", self.at + 1
+        if following == "\n":
+            self.line += 1
+        else:
+            self._take(following)
+
+    def _take_quoted(self, letter: str) -> None:
+        inner, self.at, end = _quoted(self.text, self.at, self.line)
+        if letter == '"' and self.text[self.at : self.at + 1] == '"' and inner.endswith(OPEN):
+            raise OfWindows(end)  # "{""a"":1}"
+        self._take(inner)
+        self.line = end
+
+    def _take_plain(self) -> None:
+        text, end = self.text, self.at
+        while end < len(text) and text[end] not in "\\'\"$;&|<> \t\r\n":
             end += 1
-        end = max(end, at + 1)
+        end = max(end, self.at + 1)
         if text[end - 1] == "^" and text[end : end + 1] in ESCAPED_THERE:
-            raise OfWindows(line)
+            raise OfWindows(self.line)
         if text[end - 1] == "`" and text[end : end + 1] in ("\r", "\n"):
-            raise OfWindows(line, "PowerShell")
-        word.append(text[at:end])
-        at = end
-    if word is not None:
-        yield begun, "".join(word), False, at
+            raise OfWindows(self.line, "PowerShell")
+        self._take(text[self.at : end])
+        self.at = end
 
 
 def _quoted(text: str, at: int, line: int) -> tuple[str, int, int]:

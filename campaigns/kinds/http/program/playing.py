@@ -98,6 +98,8 @@ class Link(Direct):
             super().data_received(data)
             return
         self.first_byte_ns = perf_counter_ns()
+        # Whole, and of a known status, for the reasons that stand in `Link.data_received` of plain load; here each step has a usual head. The
+        # body may be another, so it is kept for what the step checks or takes. A step that looks at headers has each answer parsed.
         if len(data) == action.usual_bytes and data.startswith(action.usual_head):
             self.busy = False
             self.status = action.usual_status

@@ -269,6 +269,7 @@ def test_a_schema_that_holds_itself_many_times_over_is_made_to_a_limit():
         (b"[" * 100_000, "nested too deeply"),
         (b"curl 'http://a", "Line 1: a quote"),
         (b"curl -I http://a; rm -rf /", "Line 1: “rm” is no curl command"),
+        (b"curl -I http://a && \\\n\\rm -rf /", "Line 2: “rm” is no curl command"),
         (b"curl http://a -d @/etc/passwd", "reads a file"),
         (b"curl http://a --data-urlencode x@/etc/passwd", "reads a file"),
         (har(entry("GET", "/", url="http://[::1")), "URLs that cannot be read"),
