@@ -2,11 +2,13 @@
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from math import isfinite
 from typing import Any
+
+from django.db.models import Model
 
 from campaigns.kinds import base as driving
 from campaigns.kinds.programs.health import BOUNDS
@@ -107,38 +109,11 @@ def store(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:
     """Store what an attempt observed. Raise UnknownMetric or NotANumber."""
     if outcome.measured is not None:
         _store_measured(attempt, campaign, outcome.measured)
-    Phase.objects.bulk_create(
-        [
-            Phase(attempt=attempt, of=Phase.Of.ATTEMPT, name=name, seconds=seconds)
-            for name, seconds in outcome.steps.items()
-        ]
-    )
-    Proof.objects.bulk_create(
-        Proof(
-            attempt=attempt,
-            step=step,
-            name=proof.name,
-            expected=proof.expected,
-            measured=proof.measured,
-            unit=proof.unit,
-            ok=proof.ok,
-        )
-        for step, proofs in (
-            (Proof.Step.RESET, outcome.clean_state),
-            (Proof.Step.VERIFY, outcome.same_work),
-        )
-        for proof in proofs
-    )
-    EffectiveSetting.objects.bulk_create(
-        EffectiveSetting(
-            attempt=attempt,
-            name=setting.name,
-            asked=setting.asked,
-            in_force=setting.in_force,
-            ok=setting.ok,
-        )
-        for setting in outcome.settings
-    )
+    steps = (driving.Phase(name, seconds) for name, seconds in outcome.steps.items())
+    _store_each(Phase, steps, attempt=attempt, of=Phase.Of.ATTEMPT)
+    _store_each(Proof, outcome.clean_state, attempt=attempt, step=Proof.Step.RESET)
+    _store_each(Proof, outcome.same_work, attempt=attempt, step=Proof.Step.VERIFY)
+    _store_each(EffectiveSetting, outcome.settings, attempt=attempt)
     store_environment(attempt, outcome.environment, outcome.environment_after)
     if outcome.watched is not None:
         store_watched(attempt, outcome.watched)
@@ -177,37 +152,10 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             for name, value in measured.values.items()
         ],
     )
-    Phase.objects.bulk_create(
-        Phase(
-            attempt=attempt,
-            of=Phase.Of.MEASURE,
-            name=phase.name,
-            seconds=phase.seconds,
-            started_seconds=phase.started_seconds,
-            counted_seconds=phase.counted_seconds,
-        )
-        for phase in measured.phases
-    )
-    Series.objects.bulk_create(
-        Series(
-            attempt=attempt,
-            name=series.name,
-            unit=series.unit,
-            step_seconds=series.step_seconds,
-            values=list(series.values),
-        )
-        for series in measured.series
-    )
-    Distribution.objects.bulk_create(
-        Distribution(
-            attempt=attempt,
-            name=distribution.name,
-            encoded=distribution.encoded,
-            count=distribution.count,
-            dropped=distribution.dropped,
-        )
-        for distribution in measured.distributions
-    )
+    _store_each(Phase, measured.phases, attempt=attempt, of=Phase.Of.MEASURE)
+    series = (replace(each, values=list(each.values)) for each in measured.series)
+    _store_each(Series, series, attempt=attempt)
+    _store_each(Distribution, measured.distributions, attempt=attempt)
     AttemptOutput.objects.bulk_create(
         AttemptOutput(
             attempt=attempt,
@@ -224,6 +172,22 @@ def _store_measured(attempt: Attempt, campaign: Campaign, measured: driving.Meas
             count=len(next(iter(measured.samples.values()))),
             columns=pack_samples(measured.samples),
         )
+
+
+def _store_each(row: type[Model], values: Iterable[Any], **shared: Any) -> None:
+    """Store each value in a row: the fields of a value that has a column of the same name."""
+    columns = {column.name for column in row._meta.concrete_fields}
+    row._default_manager.bulk_create(
+        row(
+            **shared,
+            **{
+                each.name: getattr(value, each.name)
+                for each in fields(value)
+                if each.name in columns
+            },
+        )
+        for value in values
+    )
 
 
 def _store_watched_values(attempt: Attempt, campaign: Campaign, outcome: Outcome) -> None:

@@ -4,67 +4,25 @@ A chart is one module: its figure from values, how to read it, and the same numb
 `Shown`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from campaigns.findings.values import (
-    Answer,
-    BriefCells,
-    CapacityFinding,
-    Cells,
-    LevelsFinding,
-    Matrix,
-    Pairs,
-    SessionsFinding,
-)
+from campaigns.findings.values import BriefCells, Cells, LevelsFinding, Pairs
 from campaigns.kit import numbers
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.kit.numbers import MISSING
 from campaigns.results.run_plots import Plot, labelled
 
+if TYPE_CHECKING:  # their modules read the database, which charts do not
+    from campaigns.findings.store import Findings
+    from campaigns.results.series import RunSeries
+
 MOST_ROWS = 200
 """The most rows of a table on a page; its CSV has all."""
 
 Value = str | float | int | None
-Shape = TypeVar("Shape")
-
-
-class ChartData(Protocol):
-    """Findings that only charts show, by name; each is read at its first use."""
-
-    def read(self, name: str, shape: type[Shape]) -> Shape | None:
-        """Return a finding in its declared shape; None where there is none."""
-
-    def __contains__(self, name: object) -> bool: ...
-    def __iter__(self) -> Iterator[str]: ...
-
-
-class Stored(Protocol):
-    """The findings of a campaign, as `findings.store.Findings` has them."""
-
-    @property
-    def cells(self) -> Cells | None: ...
-    @property
-    def summaries(self) -> Cells | BriefCells | None: ...
-    @property
-    def levels(self) -> LevelsFinding | None: ...
-    @property
-    def pairs(self) -> Pairs | None: ...
-    @property
-    def matrix(self) -> Matrix | None: ...
-    @property
-    def sessions(self) -> SessionsFinding | None: ...
-    @property
-    def answer(self) -> Answer | None: ...
-    @property
-    def curves(self) -> LevelsFinding | None: ...
-    @property
-    def capacity(self) -> CapacityFinding | None: ...
-    @property
-    def charts(self) -> ChartData: ...
-    def cells_of(self, metric: str) -> Cells | None: ...
 
 
 class StoredRun(Protocol):
@@ -76,21 +34,6 @@ class StoredRun(Protocol):
     def started_at(self) -> str | None: ...
     @property
     def worker(self) -> str: ...
-
-
-class StoredSeries(StoredRun, Protocol):
-    """A stored series of a run; `results.series.RunSeries`."""
-
-    @property
-    def position(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def step_seconds(self) -> float: ...
-    @property
-    def values(self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +72,7 @@ class Shown:
     selector: the form field of a choice, from its name, label, options (value, label) and value. query: of the address.
     """
 
-    findings: Stored
+    findings: "Findings"
     labels: LevelLabels
     view: View
     primary_metric: str
@@ -139,7 +82,7 @@ class Shown:
     sessions: int = 1
     sample: str = "sample"
     quantity: Callable[[str], Quantity]
-    series: Callable[[int, int], Sequence[StoredSeries]]
+    series: Callable[[int, int], Sequence["RunSeries"]]
     selector: Callable[[str, str, Sequence[tuple[str, str]], str], Any]
     query: Mapping[str, str] = field(default_factory=dict)
 

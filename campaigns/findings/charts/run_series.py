@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from campaigns.findings.charts.base import (
     Chart,
@@ -9,7 +10,6 @@ from campaigns.findings.charts.base import (
     Numbers,
     Panel,
     Shown,
-    StoredSeries,
     run_note,
 )
 from campaigns.findings.charts.parts import LONGEST_NOTE, seconds_axis
@@ -28,6 +28,9 @@ from campaigns.kit.charts.figure import (
 )
 from campaigns.kit.numbers import amount, counted, duration
 from campaigns.results.run_plots import Plot, readable_rate
+
+if TYPE_CHECKING:
+    from campaigns.results.series import RunSeries
 
 MOST_POINTS = 300
 MOST_RUNS = 24
@@ -173,7 +176,7 @@ def panel(shown: Shown) -> Panel | None:
     )
 
 
-def _line(series: StoredSeries, block: str) -> RunLine:
+def _line(series: "RunSeries", block: str) -> RunLine:
     _, values = readable_rate(series.unit, series.values)
     return RunLine(
         name=f"run {series.position}",

@@ -1,4 +1,5 @@
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 
@@ -21,12 +22,13 @@ class Stored(dict):
 
 def shown(charts=None, query=None, **findings):
     """The input of a chart without a database. charts: findings that only charts show, by name."""
+    stored: Any = SimpleNamespace(
+        **MISSING | findings,
+        charts=Stored(charts or {}),
+        cells_of=lambda metric: findings.get("cells"),
+    )
     return Shown(
-        findings=SimpleNamespace(
-            **MISSING | findings,
-            charts=Stored(charts or {}),
-            cells_of=lambda metric: findings.get("cells"),
-        ),
+        findings=stored,
         labels=LevelLabels([WORKERS]),
         view=View("duration", WORKERS),
         primary_metric="duration",

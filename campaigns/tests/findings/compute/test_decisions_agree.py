@@ -3,6 +3,7 @@
 import math
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,8 +126,9 @@ def told(campaign, metrics, criterion, runs):
         [FactorOutline(each.name, each.name, tuple(level.value for level in each.levels.all()))
          for each in campaign.factors.all()]
     )  # fmt: skip
+    findings: Any = SimpleNamespace(capacity=found, cells_of=cells.get, cells=cells["duration"])
     shown = Shown(
-        findings=SimpleNamespace(capacity=found, cells_of=cells.get, cells=cells["duration"]),
+        findings=findings,
         labels=labels,
         view=View("duration", labels.factors[0]),
         primary_metric="duration",
