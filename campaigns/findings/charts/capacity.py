@@ -21,12 +21,14 @@ from campaigns.findings.charts.capacity_lines import (
     chart_of,
 )
 from campaigns.findings.charts.parts import (
-    HOVER,
     MARGIN,
+    across,
+    band,
     error_bars,
     hover_lead,
     hover_note,
     log_scales,
+    upright,
 )
 from campaigns.findings.wording.capacity import HELD
 from campaigns.findings.wording.loads import load_text
@@ -36,6 +38,7 @@ from campaigns.kit.charts.axes import (
     narrow_ticks,
     short_title,
     thinned,
+    titled,
     value_title,
 )
 from campaigns.kit.charts.figure import (
@@ -47,6 +50,7 @@ from campaigns.kit.charts.figure import (
     grouped,
     is_finite,
     line,
+    mark,
     markers,
     sentence,
     series_token,
@@ -130,8 +134,8 @@ def draw(chart: CapacityChart) -> Figure:
         },
         scales=scales,
         narrow={
-            "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=clock)}},
-            **({"yaxis2": {"title": {"text": "failed"}}} if below else {}),
+            "yaxis": titled(short_title(chart.quantity, with_clock=clock)),
+            **({"yaxis2": titled("failed")} if below else {}),
             "xaxis": narrow_ticks(loads),
         },
     )
@@ -243,7 +247,7 @@ def _value_axis(chart: CapacityChart) -> tuple[JsonObject, JsonObject]:
     lowest = min(chart.values, default=0.0)
     if chart.limit is not None and not chart.limit_is_far:
         lowest = min(lowest, chart.limit)
-    titled = {"title": {"text": value_title(chart.quantity, with_clock=clock)}}
+    title_of_values = titled(value_title(chart.quantity, with_clock=clock))
     linear = {
         "type": "linear",
         "range": [min(0.0, 1.1 * lowest), top],
@@ -253,11 +257,11 @@ def _value_axis(chart: CapacityChart) -> tuple[JsonObject, JsonObject]:
     }
     scales = log_scales(lowest if chart.values else None, top, clock=clock)
     if not scales:
-        return titled | _without_none(linear), {}
+        return title_of_values | _without_none(linear), {}
     log = scales["log"]["yaxis"]
     if chart.is_log:
-        return titled | log, {"log": {}, "linear": {"yaxis": linear}}
-    return titled | _without_none(linear), scales
+        return title_of_values | log, {"log": {}, "linear": {"yaxis": linear}}
+    return title_of_values | _without_none(linear), scales
 
 
 def _without_none(axis: Json) -> JsonObject:
@@ -269,13 +273,13 @@ def _load_axis(chart: CapacityChart) -> JsonObject:
     places = [math.log10(load) for load in loads] if chart.is_log else loads
     span_of = [math.log10(low), math.log10(high)] if chart.is_log else [low, high]
     ticks = thinned(places, span_of[1] - span_of[0])
-    return {
-        "title": {"text": text(chart.factor)},
-        "range": span_of,
-        "tickvals": [loads[index] for index in ticks],
-        "ticktext": [load_text(loads[index]) for index in ticks],
+    return titled(
+        text(chart.factor),
+        span_of,
+        tickvals=[loads[index] for index in ticks],
+        ticktext=[load_text(loads[index]) for index in ticks],
         **({"type": "log"} if chart.is_log else {}),
-    }
+    )
 
 
 def _share_axis(chart: CapacityChart) -> JsonObject:
@@ -283,13 +287,8 @@ def _share_axis(chart: CapacityChart) -> JsonObject:
     bounds = [100 * each.interval[1] for one in chart.lines for each in one.shares if each.interval]
     limit = 100 * (chart.share_limit or 0.0)
     top = max(1.2 * max(shares, default=0.0), min(max(bounds, default=0.0), 100.0), 2 * limit, 1.0)
-    return {
-        "domain": [0, SHARE_TOP],
-        "range": [-0.06 * top, min(106.0, 1.1 * top)],
-        "nticks": 4,
-        "ticksuffix": " %",
-        "title": {"text": "failed"},
-    }
+    span_of = -0.06 * top, min(106.0, 1.1 * top)
+    return titled("failed", span_of, domain=[0, SHARE_TOP], nticks=4, ticksuffix=" %")
 
 
 def _bands(chart: CapacityChart) -> Iterator[JsonObject]:
@@ -303,40 +302,12 @@ def _bands(chart: CapacityChart) -> Iterator[JsonObject]:
         is_open = carried.low is None or carried.high is None
         ends = (left if carried.low is None else carried.low, right)
         ends = (ends[0], right if carried.high is None else carried.high)
-        yield {
-            "type": "rect",
-            **_upright(ends[0], ends[1]),
-            "fillcolor": f"{color}/{8 if is_open else 18}",
-            "line": {"width": 0},
-            "name": _group(index),
-        }
-        for edge in (carried.low, carried.high):
-            if edge is not None:
-                yield {
-                    "type": "line",
-                    **_upright(edge, edge),
-                    "line": {"color": f"{color}/60", "width": 1},
-                    "name": _group(index),
-                }
-        if carried.estimate is not None:
-            yield {
-                "type": "line",
-                **_upright(carried.estimate, carried.estimate),
-                "line": {"color": color, "width": 2, "dash": dash_of(index)},
-                "name": _group(index),
-            }
-
-
-def _upright(start: float, end: float) -> JsonObject:
-    return {
-        "xref": "x",
-        "yref": "paper",
-        "x0": start,
-        "x1": end,
-        "y0": 0,
-        "y1": 1,
-        "layer": "below",
-    }
+        yield band(*ends, f"{color}/{8 if is_open else 18}", _group(index))
+        thin = {"color": f"{color}/60", "width": 1}
+        thick = {"color": color, "width": 2, "dash": dash_of(index)}
+        for at, pen in ((carried.low, thin), (carried.high, thin), (carried.estimate, thick)):
+            if at is not None:
+                yield upright(at, pen, layer="below", name=_group(index))
 
 
 def _limits(chart: CapacityChart) -> Iterator[JsonObject]:
@@ -345,17 +316,8 @@ def _limits(chart: CapacityChart) -> Iterator[JsonObject]:
     share_limit = 100 * (chart.share_limit or 0.0) if has_limit else None
     for axis, value in (("y", limit), ("y2", share_limit)):
         if value is not None:
-            yield {
-                "type": "line",
-                "xref": "paper",
-                "yref": axis,
-                "x0": 0,
-                "x1": 1,
-                "y0": value,
-                "y1": value,
-                "line": {"color": "@ink", "width": 1.5, "dash": "dot"},
-                "name": "limit",
-            }
+            pen = {"color": "@ink", "width": 1.5, "dash": "dot"}
+            yield across(value, pen, yref=axis, name="limit")
 
 
 def _hatched(chart: CapacityChart, one: CapacityLine, index: int) -> list[Trace]:
@@ -397,13 +359,9 @@ def _runs(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
     """Draw runs left of their load: dots, rings where they explored, crosses on the rail where they failed."""
     color = f"@{series_token(index)}"
     looks = (
-        ("run", "runs", {"symbol": "circle", "size": 5, "color": f"{color}/60"}),
-        (
-            "run of the search",
-            "explored",
-            {"symbol": "circle-open", "size": 9, "color": color, "line": {"width": 1.5}},
-        ),
-        ("failed", "failed", {"symbol": "x", "size": 9, "color": "@fail"}),
+        ("run", "runs", mark("circle", 5, f"{color}/60")),
+        ("run of the search", "explored", mark("circle-open", 9, color, 1.5)),
+        ("failed", "failed", mark("x", 9, "@fail")),
     )
     traces = []
     slot = (1 + index / 2) * OFFSET
@@ -418,9 +376,8 @@ def _runs(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
             points,
             marker,
             name=text(f"{name} {one.name}".strip()),
-            text=[_run_hover(chart, one, run) for run in own],
-            customdata=[run.position for run in own],
-            hovertemplate=HOVER,
+            notes=[_run_hover(chart, one, run) for run in own],
+            pages=[run.position for run in own],
         )
         traces += grouped([drawn], kind, _group(index))
     return traces
@@ -464,30 +421,23 @@ def _line(chart: CapacityChart, one: CapacityLine, index: int, rail: float) -> l
             for each in points
             if is_finite(each.value) and (each.state == Held.UNDECIDED) == hollow
         ]
-        banded = [(each, each.band) for each in own]
-        marker = {
-            "symbol": symbol_of(index),
-            "size": 10,
-            "color": "@surface" if hollow else color,
-            "line": {"color": color if hollow else "@surface", "width": 2 if hollow else 1.5},
-        }
-        bars = [(each.value or 0.0, band or (each.value or 0.0,) * 2) for each, band in banded]
+        inner, outer, edge = ("@surface", color, 2) if hollow else (color, "@surface", 1.5)
+        marker = mark(symbol_of(index), 10, inner, edge, outer)
+        bars = [(each.value or 0.0, each.band or (each.value or 0.0,) * 2) for each in own]
         drawn = markers(
             [(each.load, each.value) for each in own],
             marker,
             name=text(f"typical run {one.name}{' undecided' if hollow else ''}".strip()),
-            text=[_point_hover(chart, one, each) for each in own],
-            hovertemplate=HOVER,
+            notes=[_point_hover(chart, one, each) for each in own],
             error_y=error_bars(bars, color, thickness=1, width=4),
         )
         traces += grouped([drawn], _group(index))
     lost = [each for each in points if not is_finite(each.value)]
     crosses = markers(
         [(each.load, rail) for each in lost],
-        {"symbol": "x", "size": 12, "color": "@fail"},
+        mark("x", 12, "@fail"),
         name=text(f"no value {one.name}".strip()),
-        text=[_point_hover(chart, one, each) for each in lost],
-        hovertemplate=HOVER,
+        notes=[_point_hover(chart, one, each) for each in lost],
     )
     return [*traces, *grouped([crosses], "failed", _group(index))]
 
@@ -505,15 +455,15 @@ def _shares(chart: CapacityChart, one: CapacityLine, index: int) -> list[Trace]:
     ]
     drawn = markers(
         [(each.load, 100 * each.share) for each in shares],
-        {
-            "symbol": symbol_of(index),
-            "size": 8,
-            "color": ["@surface" if each.state == Held.UNDECIDED else color for each in shares],
-            "line": {"color": color, "width": 1.5},
-        },
+        mark(
+            symbol_of(index),
+            8,
+            ["@surface" if each.state == Held.UNDECIDED else color for each in shares],
+            1.5,
+            color,
+        ),
         name=text(f"failed share {one.name}".strip()),
-        text=[_share_hover(chart, one, each) for each in shares],
-        hovertemplate=HOVER,
+        notes=[_share_hover(chart, one, each) for each in shares],
         error_y=error_bars(bars, color, thickness=1, width=3),
         yaxis="y2",
     )
@@ -535,10 +485,10 @@ def _point_hover(chart: CapacityChart, one: CapacityLine, each: LoadPoint) -> st
     unit = chart.quantity.unit
     if each.value is None:
         return f"<b>{_at(chart, one, each.load)}</b><br>no value: too much failed"
-    band = f", {span(each.band, unit)}" if each.band else ""
+    interval = f", {span(each.band, unit)}" if each.band else ""
     state = f"<br>{STATES[each.state]}" if chart.limit is not None else ""
     return (
-        f"<b>{_at(chart, one, each.load)}</b><br>{amount(each.value, unit)}{band}"
+        f"<b>{_at(chart, one, each.load)}</b><br>{amount(each.value, unit)}{interval}"
         f"<br>typical of {counted(each.runs, 'run')}{state}"
     )
 

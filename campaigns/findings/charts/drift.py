@@ -18,16 +18,17 @@ from campaigns.findings.charts.base import (
     run_note,
 )
 from campaigns.findings.charts.parts import (
-    HOVER,
     MARGIN_BELOW_LEGEND,
     hover_lead,
     hover_note,
     legend_of,
+    upright,
     zero_line,
 )
 from campaigns.findings.values import BlockEffect, Cells, Drift
 from campaigns.findings.wording.drift import block_notes
 from campaigns.findings.wording.sessions import session_notes
+from campaigns.kit.charts.axes import titled
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -36,6 +37,7 @@ from campaigns.kit.charts.figure import (
     figure,
     is_finite,
     line,
+    mark,
     markers,
     sentence,
     series_token,
@@ -176,43 +178,36 @@ def draw(chart: DriftChart) -> Figure:
     data = [
         markers(
             [(_instant(run, by_instant), change) for run, change in runs],
-            {
-                "size": 9,
-                "symbol": SYMBOLS[index % len(SYMBOLS)],
-                "color": f"@{series_token(index)}",
-            },
+            mark(SYMBOLS[index % len(SYMBOLS)], 9, f"@{series_token(index)}"),
             name=text(name),
-            text=[_hover(run, change, chart.factor, by_instant) for run, change in runs],
-            customdata=[run.position for run, _ in runs],
-            hovertemplate=HOVER,
+            notes=[_hover(run, change, chart.factor, by_instant) for run, change in runs],
+            pages=[run.position for run, _ in runs],
         )
         for index, (name, runs) in enumerate(shown.items())
     ]
     if instants:
         ends = (min(instants), 0), (max(instants), 0)
         data = [zero_line(*ends, name="mean", showlegend=False), _steps(chart, by_instant), *data]
-    by_time: dict[str, Any] = {"type": "date", "tickformat": "%d %b<br>%H:%M", "nticks": 7}
-    by_position: dict[str, Any] = {"title": {"text": "position in the plan"}}
+    runs_axis = titled("position in the plan")
+    if by_instant:
+        runs_axis = titled("start, UTC", type="date", tickformat="%d %b<br>%H:%M", nticks=7)
+    drawn = [change for runs in cells.values() for _, change in runs]
+    drawn += [block.effect_pct for block in chart.blocks]
     return figure(
         data,
         {
             "showlegend": 1 < len(cells) <= MOST_SYMBOLS,
             "legend": legend_of(chart.factor),
-            "xaxis": {**by_time, "title": {"text": "start, UTC"}} if by_instant else by_position,
-            "yaxis": {
-                "title": {"text": f"{text(chart.quantity.label)}, % from its own cell’s mean"},
-                "ticksuffix": " %",
-                "range": _range(
-                    [
-                        *(change for runs in cells.values() for _, change in runs),
-                        *(block.effect_pct for block in chart.blocks),
-                    ]
-                ),
-            },
+            "xaxis": runs_axis,
+            "yaxis": titled(
+                f"{text(chart.quantity.label)}, % from its own cell’s mean",
+                _range(drawn),
+                ticksuffix=" %",
+            ),
             "margin": MARGIN_BELOW_LEGEND,
             **_boundaries(chart, by_instant),
         },
-        narrow={"yaxis": {"title": {"text": "% from its mean"}, "ticksuffix": ""}},
+        narrow={"yaxis": titled("% from its mean", ticksuffix="")},
     )
 
 
@@ -293,8 +288,7 @@ def _steps(chart: DriftChart, by_instant: bool) -> Trace:
         pen,
         name="effect of a block",
         showlegend=False,
-        text=notes,
-        hovertemplate=HOVER,
+        notes=notes,
         meta=["blocks"],
     )
 
@@ -314,20 +308,7 @@ def _boundaries(chart: DriftChart, by_instant: bool) -> dict[str, Any]:
     ]
     pen = {"color": "@warn", "width": 1, "dash": "dash"}
     return {
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "x",
-                "yref": "paper",
-                "x0": x,
-                "x1": x,
-                "y0": 0,
-                "y1": 1,
-                "line": pen,
-                "name": "sessions",
-            }
-            for _, x in places
-        ],
+        "shapes": [upright(x, pen, name="sessions") for _, x in places],
         "annotations": [
             {
                 "text": text(name),

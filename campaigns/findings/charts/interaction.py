@@ -6,7 +6,6 @@ from typing import Any
 
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
 from campaigns.findings.charts.parts import (
-    HOVER,
     MARGIN,
     error_bars,
     hover_note,
@@ -15,7 +14,7 @@ from campaigns.findings.charts.parts import (
 from campaigns.findings.charts.parts import extent as extent_of
 from campaigns.findings.values import FactorMatrix, MatrixCell, Terms
 from campaigns.findings.wording.verdicts import label_of
-from campaigns.kit.charts.axes import is_wide, log_range, narrow_ticks
+from campaigns.kit.charts.axes import is_wide, log_range, narrow_ticks, titled
 from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
@@ -25,6 +24,7 @@ from campaigns.kit.charts.figure import (
     figure,
     is_finite,
     line,
+    mark,
     markers,
     series_token,
     text,
@@ -117,7 +117,7 @@ def draw(chart: InteractionChart) -> Figure:
     }
     extent = [min(xs, default=0.0) - 0.06 * across, max(xs, default=0.0) + 0.06 * across]
     top = rail + 0.06 * (high - low) if chart.failures else high
-    axis: dict[str, Any] = {"title": {"text": text(chart.factor)}, "range": extent, **ticks}
+    axis = titled(text(chart.factor), extent, **ticks)
     if chart.is_load and is_wide(min(xs, default=0.0), max(xs, default=0.0)):
         axis |= {"type": "log", "range": log_range(min(xs), max(xs))}
         extent = [10**end for end in axis["range"]]
@@ -131,16 +131,14 @@ def draw(chart: InteractionChart) -> Figure:
         ],
         {
             "xaxis": axis,
-            "yaxis": {
-                "title": {"text": f"improvement of {text(chart.metric)} (%)"},
-                "range": [low, top],
-                "ticksuffix": " %",
-            },
+            "yaxis": titled(
+                f"improvement of {text(chart.metric)} (%)", (low, top), ticksuffix=" %"
+            ),
             "margin": MARGIN,
         },
         scales=scales,
         narrow={
-            "yaxis": {"title": {"text": "improvement"}, "ticksuffix": " %"},
+            "yaxis": titled("improvement", ticksuffix=" %"),
             **({"xaxis": narrow_ticks(axis, *others)} if chart.is_numeric else {}),
         },
     )
@@ -220,12 +218,11 @@ def _lines(chart: InteractionChart) -> list[Trace]:
         traces.append(
             markers(
                 [(chart.x(point.column), value) for point, value in drawn],
-                {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9, "color": color},
+                mark(SYMBOLS[index % len(SYMBOLS)], 9, color),
                 name=text(row.name),
                 error_y=error_bars(bounds, f"{color}/60", thickness=1, width=4),
                 meta=[f"s{index + 1}"],
-                text=[_hover(chart, row, point) for point, _ in drawn],
-                hovertemplate=HOVER,
+                notes=[_hover(chart, row, point) for point, _ in drawn],
             )
         )
     return traces
@@ -248,11 +245,10 @@ def _failures(chart: InteractionChart, rail: float, extent: Sequence[float]) -> 
         line([(extent[0], rail), (extent[1], rail)], pen, name="rail", meta=["failed"]),
         markers(
             [(chart.x(point.column), rail) for _, point in failed],
-            {"symbol": "x", "size": 10, "color": "@fail"},
+            mark("x", 10, "@fail"),
             name="too many failures",
             meta=["failed"],
-            text=[_hover(chart, row, point) for row, point in failed],
-            hovertemplate=HOVER,
+            notes=[_hover(chart, row, point) for row, point in failed],
         ),
     ]
 

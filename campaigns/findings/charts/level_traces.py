@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
-from campaigns.findings.charts.parts import HOVER, error_bars, hover_lead, hover_note
+from campaigns.findings.charts.parts import error_bars, hover_lead, hover_note
 from campaigns.findings.charts.places import Place
 from campaigns.findings.charts.sampling import Quota
 from campaigns.kit.charts.figure import (
@@ -17,6 +17,7 @@ from campaigns.kit.charts.figure import (
     grouped,
     is_finite,
     line,
+    mark,
     markers,
     series_token,
     text,
@@ -117,18 +118,13 @@ def means(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
     traces = []
     for index, series in enumerate(chart.series):
         own = [each for each in places if each.series == index and is_finite(each.cell.mean)]
-        marker = {
-            "symbol": SYMBOLS[index % len(SYMBOLS)] if several else "diamond",
-            "size": 8,
-            "color": f"@{series_token(index)}" if several else "@ink",
-            "line": {"color": "@surface", "width": 1.5},
-        }
+        symbol = SYMBOLS[index % len(SYMBOLS)] if several else "diamond"
+        color = f"@{series_token(index)}" if several else "@ink"
         points = markers(
             [(each.x, each.cell.mean) for each in own],
-            marker,
+            mark(symbol, 8, color, 1.5, "@surface"),
             name=text(f"geometric mean {series}".strip()),
-            text=[] if chart.is_still else [_mean_hover(each, chart) for each in own],
-            hovertemplate=HOVER,
+            notes=[] if chart.is_still else [_mean_hover(each, chart) for each in own],
         )
         traces += grouped([points], "mean", series_group(index))
     return traces
@@ -161,9 +157,7 @@ def boxes(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
         drawn = [
             line(sides, {"color": color, "width": 1.5}, name="middle half of the runs", **fill),
             line(inner, {"color": color, "width": 2}, name="median and whiskers"),
-            markers(
-                medians, {"size": 1, "color": color}, name="median", text=notes, hovertemplate=HOVER
-            ),
+            markers(medians, {"size": 1, "color": color}, name="median", notes=notes),
         ]
         traces += grouped(drawn, "box", series_group(index))
     return traces
@@ -174,12 +168,8 @@ def observed(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
     traces = []
     size, width = (5, 1) if chart.is_crowded else (8, 1.8)
     for index, own in _by_series(places):
-        marker = {
-            "symbol": SYMBOLS[index % len(SYMBOLS)],
-            "size": size,
-            "color": "@surface",
-            "line": {"color": f"@{series_token(index)}", "width": width},
-        }
+        color = f"@{series_token(index)}"
+        marker = mark(SYMBOLS[index % len(SYMBOLS)], size, "@surface", width, color)
         name = text(f"run {chart.series[index]}".strip())
         traces += grouped([_points(chart, own, "ok", marker, name)], "runs", series_group(index))
     return traces
@@ -195,7 +185,7 @@ def special(chart: LevelsChart, places: Sequence[Place]) -> list[Trace]:
     )
     traces = []
     for state, symbol, color, name in marks:
-        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"width": 1.8}}
+        marker = mark(symbol, 10, color, 1.8)
         for index, own in _by_series(places):
             points = _points(chart, own, state, marker, name)
             traces += grouped([points], state, series_group(index))
@@ -206,7 +196,7 @@ def failed(
     chart: LevelsChart, places: Sequence[Place], rail: float, extent: Sequence[float]
 ) -> list[Trace]:
     """Draw failed runs as crosses on a dotted rail above the plot; without any there is no rail."""
-    marker = {"symbol": "x", "size": 10, "color": "@fail"}
+    marker = mark("x", 10, "@fail")
     crosses = [
         trace
         for index, own in _by_series(places)
@@ -253,11 +243,10 @@ def _points(
         [(x, y) for x, y, _, _ in drawn],
         marker,
         name=name,
-        text=[]
+        notes=[]
         if chart.is_still
         else [_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
-        customdata=[run.page for _, _, run, _ in drawn],
-        hovertemplate=HOVER,
+        pages=[run.page for _, _, run, _ in drawn],
     )
 
 

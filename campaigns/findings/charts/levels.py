@@ -22,14 +22,14 @@ from campaigns.findings.charts.level_traces import (
     series_group,
     special,
 )
-from campaigns.findings.charts.parts import MARGIN, log_scales
+from campaigns.findings.charts.parts import MARGIN, Shape, across, band, log_scales
 from campaigns.findings.charts.places import Place, level_axis, log_level_axis, place_cells
 from campaigns.kit.charts.axes import (
-    clock_ticks,
     has_clock,
     narrow_ticks,
     short_title,
-    value_title,
+    titled,
+    value_axis,
 )
 from campaigns.kit.charts.figure import (
     SYMBOLS,
@@ -46,7 +46,6 @@ from campaigns.kit.numbers import amount, bracketed, counted, number
 INTERVAL_ROOM = 1.6
 """An interval may stretch the axis to so many times the largest value; a longer one is cut off."""
 MOST_DESCRIBED = 12
-Shape = dict[str, Any]
 HALF_WIDTH = 0.03
 """Half the width of the band of a numeric level, as a share of the level."""
 HALF_CATEGORY = 0.4
@@ -88,11 +87,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
         levels |= log_level_axis(chart) or {}
         ends = [10**end for end in levels["range"]]
     others = [] if chart.on_logs else filter(None, [log_level_axis(chart)])
-    values: dict[str, Any] = {
-        "title": {"text": value_title(chart.quantity, with_clock=extent.clock)},
-        "range": [extent.bottom, extent.top],
-        **(clock_ticks(extent.bottom, extent.top) if extent.clock else {}),
-    }
+    values = value_axis(chart.quantity, extent.bottom, extent.top, with_clock=extent.clock)
     return figure(
         [
             *joined(chart, places),
@@ -116,7 +111,7 @@ def _drawn(chart: LevelsChart, places: Sequence[Place]) -> Figure:
         },
         scales=_scales(chart, extent),
         narrow={
-            "yaxis": {"title": {"text": short_title(chart.quantity, with_clock=extent.clock)}},
+            "yaxis": titled(short_title(chart.quantity, with_clock=extent.clock)),
             **({"xaxis": narrow_ticks(levels, *others)} if chart.is_numeric else {}),
         },
     )
@@ -190,7 +185,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
     spread = "middle half of the runs and their median; whiskers from 5 % to 95 %"
     box = [KeyItem("box", spread, None, "ink-2", "box")] if chart.is_crowded else []
     bound = "bound-down" if chart.quantity.lower_is_better else "bound-up"
-    band = [KeyItem("band", "knee, 95 %", None, "warn", "knee")] if knee_band(chart) else []
+    knee = [KeyItem("band", "knee, 95 %", None, "warn", "knee")] if knee_band(chart) else []
     has_reading = any(cell.reading for cell in chart.cells)
     compared = KeyItem("bar", "for comparing levels, 95 %", None, "series-1", "reading")
     failures = chart.count("failed")
@@ -199,7 +194,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         *runs,
         *box,
         *([compared] if has_reading else []),
-        *band,
+        *knee,
         *_advice(chart),
         *_conditions(chart),
         KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
@@ -278,19 +273,19 @@ def knee_band(chart: LevelsChart) -> list[Shape]:
     """Shade where the curve bends."""
     if chart.knee is None or not chart.is_numeric:
         return []
-    return [{**_upright(*chart.knee, "@warn/14"), "name": "knee"}]
+    return [band(*chart.knee, "@warn/14", "knee")]
 
 
 def recommended_band(chart: LevelsChart, places: Sequence[Place]) -> list[Shape]:
     """Shade the recommended level, and dot a line at what is as good as the best."""
     if chart.recommended is None:
         return []
-    dotted = _level_line(chart.recommended.limit, "@equal", "limit")
+    dotted = _dotted(chart.recommended.limit, "@equal", "limit")
     at = next((p.level for p in places if p.cell.level == chart.recommended.level), None)
     if at is None:
         return [dotted]
     half = HALF_WIDTH * abs(at) if chart.is_numeric else HALF_CATEGORY
-    return [{**_upright(at - half, at + half, "@equal/16"), "name": "recommended"}, dotted]
+    return [band(at - half, at + half, "@equal/16", "recommended"), dotted]
 
 
 def carried_bands(chart: LevelsChart, ends: Sequence[float]) -> list[Shape]:
@@ -298,46 +293,19 @@ def carried_bands(chart: LevelsChart, ends: Sequence[float]) -> list[Shape]:
     if not chart.is_load or not chart.is_numeric:
         return []
     shapes = [
-        {
-            **_upright(
-                ends[0] if band.low is None else band.low,
-                ends[1] if band.high is None else band.high,
-                f"@{series_token(chart.series.index(band.series))}/14",
-            ),
-            "name": "carried",
-        }
-        for band in chart.carried
-        if band.series in chart.series and (band.low is not None or band.high is not None)
+        band(
+            ends[0] if each.low is None else each.low,
+            ends[1] if each.high is None else each.high,
+            f"@{series_token(chart.series.index(each.series))}/14",
+            "carried",
+        )
+        for each in chart.carried
+        if each.series in chart.series and (each.low is not None or each.high is not None)
     ]
     if chart.limit is not None:
-        shapes.append(_level_line(chart.limit, "@ink", "condition"))
+        shapes.append(_dotted(chart.limit, "@ink", "condition"))
     return shapes
 
 
-def _level_line(value: float, color: str, name: str) -> Shape:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": value,
-        "y1": value,
-        "line": {"color": color, "width": 1, "dash": "dot"},
-        "layer": "below",
-        "name": name,
-    }
-
-
-def _upright(low: float, high: float, color: str) -> Shape:
-    return {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": low,
-        "x1": high,
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": color,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+def _dotted(value: float, color: str, name: str) -> Shape:
+    return across(value, {"color": color, "width": 1, "dash": "dot"}, layer="below", name=name)

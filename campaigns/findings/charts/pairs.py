@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from campaigns.findings.charts import sampling
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, quantity_of
-from campaigns.findings.charts.parts import HOVER, error_bars, extent, hover_note, zero_line
+from campaigns.findings.charts.parts import error_bars, extent, hover_note, zero_line
 from campaigns.findings.charts.sampling import Quota
 from campaigns.findings.values import LevelGroup, LevelRow, LevelsFinding, Pairs, WithinBlocks
 from campaigns.findings.wording.verdicts import NO_VERDICT_YET, label_of
-from campaigns.kit.charts.axes import nice_step
+from campaigns.kit.charts.axes import nice_step, titled
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -22,6 +22,7 @@ from campaigns.kit.charts.figure import (
     figure,
     is_finite,
     line,
+    mark,
     markers,
     text,
 )
@@ -108,22 +109,17 @@ def draw(chart: PairsChart) -> Figure:
             _text(rows),
         ],
         {
-            "xaxis": {
-                "title": {"text": _axis_title(chart)},
-                "ticksuffix": " %",
-                "range": [low, high],
-                "zeroline": False,
-            },
+            "xaxis": titled(_axis_title(chart), (low, high), ticksuffix=" %", zeroline=False),
             "yaxis": {**heights, "ticktext": names, "ticks": ""},
             "margin": {"t": 8, "l": 8, "r": 12, "b": 8},
         },
         narrow={
-            "xaxis": {
-                "title": {"text": f"change, {_better_side(chart)}"},
-                "ticksuffix": "",
-                "range": [low, high],
-                "dtick": nice_step(high - low, 4),
-            },
+            "xaxis": titled(
+                f"change, {_better_side(chart)}",
+                (low, high),
+                ticksuffix="",
+                dtick=nice_step(high - low, 4),
+            ),
             "yaxis": {
                 **heights,
                 "ticktext": [text(row.name, LONGEST_NARROW_TICK) for _, row in rows],
@@ -242,10 +238,9 @@ def _pairs(
     ]
     return markers(
         [(x, y) for x, y, _ in drawn],
-        {"symbol": symbol, "size": 7, "color": f"@{token}", "line": {"width": 1.5}},
+        mark(symbol, 7, f"@{token}", 1.5),
         name=name,
-        text=[hover for _, _, hover in drawn],
-        hovertemplate=HOVER,
+        notes=[hover for _, _, hover in drawn],
         meta=[group],
     )
 
@@ -278,16 +273,10 @@ def _estimates(rows: Sequence[tuple[int, StratumRow]]) -> list[Trace]:
         traces.append(
             markers(
                 [(change, y) for y, _, change, _ in drawn],
-                {
-                    "symbol": "diamond",
-                    "size": 11,
-                    "color": f"@{tone}",
-                    "line": {"color": "@surface", "width": 1.5},
-                },
+                mark("diamond", 11, f"@{tone}", 1.5, "@surface"),
                 name=f"95 % interval, {tone}",
                 error_x=error_bars(bounds, f"@{tone}/60", thickness=4, width=0),
-                text=[text(_reading(row), 200) for _, row, _, _ in drawn],
-                hovertemplate=HOVER,
+                notes=[text(_reading(row), 200) for _, row, _, _ in drawn],
             )
         )
     return traces

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from campaigns.kit.charts.axes import (
-    clock_ticks,
-    has_clock,
     log_clock_ticks,
     log_range,
     log_ticks,
 )
-from campaigns.kit.charts.figure import Trace, is_finite, line, text
+from campaigns.kit.charts.figure import Style, Trace, is_finite, line, text
 from campaigns.kit.numbers import counted
 
-HOVER = "%{text}<extra></extra>"
 LONGEST_NOTE = 200
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 MARGIN_BELOW_LEGEND = {"t": 44, "l": 8, "r": 12, "b": 8}
+Shape = dict[str, Any]
+"""A shape of a layout."""
 INTERVAL_ROOM = 0.5
 """Intervals may stretch the axis by so much of what the points take; longer ones are cut off."""
 
@@ -41,6 +40,27 @@ def error_bars(
     }
 
 
+def band(start: float, end: float, color: str, name: str) -> Shape:
+    """Return a shade between two places, from the bottom of a plot to its top. name: of the legend's entry that hides it."""
+    look = {"fillcolor": color, "line": {"width": 0}, "layer": "below", "name": name}
+    return {"type": "rect", **_upright(start, end), **look}
+
+
+def upright(at: float, pen: Style, **more: Any) -> Shape:
+    """Return a line at a place, from the bottom of a plot to its top."""
+    return {"type": "line", **_upright(at, at), "line": pen, **more}
+
+
+def across(value: float, pen: Style, **more: Any) -> Shape:
+    """Return a line at a value, from the left of a plot to its right."""
+    ends = {"xref": "paper", "x0": 0, "x1": 1, "y0": value, "y1": value}
+    return {"type": "line", **ends, "line": pen, **more}
+
+
+def _upright(start: float, end: float) -> Shape:
+    return {"xref": "x", "yref": "paper", "x0": start, "x1": end, "y0": 0, "y1": 1}
+
+
 def extent(
     points: Sequence[float | None], intervals: Sequence[tuple[float, float] | None], pad: float
 ) -> tuple[float, float]:
@@ -53,12 +73,6 @@ def extent(
     high = max([high, *(min(bound, high + room) for bound in bounds)])
     pad *= (high - low) or 1.0
     return low - pad, high + pad
-
-
-def seconds_axis(end: float, title: str) -> dict[str, Any]:
-    """Return a linear axis of durations from 0."""
-    ticks = clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}
-    return {"title": {"text": title}, "range": [0, end], **ticks}
 
 
 def log_scales(low: float | None, high: float, *, clock: bool = False) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from msgspec import structs
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
-from campaigns.findings.charts.parts import HOVER, and_more, legend_of, log_scales
-from campaigns.kit.charts.axes import log_range, value_title
+from campaigns.findings.charts.parts import and_more, legend_of, log_scales
+from campaigns.kit.charts.axes import log_range, titled, value_axis
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -109,17 +109,14 @@ def draw(chart: PercentileChart) -> Figure:
         {
             "showlegend": len(chart.cells) > 1,
             "legend": legend_of(chart.factor),
-            "xaxis": {
-                "type": "log",
-                "title": {"text": "percentile"},
-                "range": log_range(1.0, end, pad=0.02),
-                "tickvals": [_place(share) for share in ticks],
-                "ticktext": [plain_percent(100 * share) for share in ticks],
-            },
-            "yaxis": {
-                "title": {"text": value_title(chart.quantity, with_clock=False)},
-                "range": [0, 1.05 * high],
-            },
+            "xaxis": titled(
+                "percentile",
+                log_range(1.0, end, pad=0.02),
+                type="log",
+                tickvals=[_place(share) for share in ticks],
+                ticktext=[plain_percent(100 * share) for share in ticks],
+            ),
+            "yaxis": value_axis(chart.quantity, 0, 1.05 * high),
             "margin": {"t": 44, "l": 8, "r": 16, "b": 8},
         },
         scales=log_scales(min((value for _, value in drawn), default=None), high),
@@ -198,20 +195,18 @@ def _lines(cell: PercentileCell, chart: PercentileChart) -> list[Trace]:
             name=text(f"{cell.name}, all together"),
             showlegend=False,
             legendgroup=text(cell.name),
-            text=[
+            notes=[
                 f"<b>{named}</b><br>p{plain(100 * share)} of {counted(cell.samples, chart.sample)} of"
                 f" all runs: {amount(value, unit)}"
                 for share, value in cell.together
             ],
-            hovertemplate=HOVER,
         ),
         line(
             [(_place(point.share), point.value) for point in cell.points],
             {"color": f"@{token}", "width": 2, "dash": dash_of(cell.place)},
             name=text(cell.name),
             legendgroup=text(cell.name),
-            text=[_text(named, cell, point, unit) for point in cell.points],
-            hovertemplate=HOVER,
+            notes=[_text(named, cell, point, unit) for point in cell.points],
         ),
     ]
 

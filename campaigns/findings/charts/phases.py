@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown
-from campaigns.findings.charts.parts import HOVER, MARGIN_BELOW_LEGEND, and_more, seconds_axis
-from campaigns.kit.charts.figure import Figure, Trace, figure, sentence, series_token, text
+from campaigns.findings.charts.parts import MARGIN_BELOW_LEGEND, and_more
+from campaigns.kit.charts.axes import seconds_axis, titled
+from campaigns.kit.charts.figure import HOVER, Figure, Trace, figure, sentence, series_token, text
 from campaigns.kit.numbers import counted, duration, share
 from campaigns.results.run_plots import Plot
 
@@ -73,15 +74,11 @@ def draw(chart: PhasesChart) -> Figure:
             "bargap": 0.35,
             "showlegend": True,
             "legend": {"traceorder": "normal"},
-            "xaxis": seconds_axis(end, "mean of the runs"),
-            "yaxis": {
-                "type": "category",
-                "autorange": "reversed",
-                "title": {"text": text(chart.factor)},
-            },
+            "xaxis": seconds_axis(0, end, "mean of the runs"),
+            "yaxis": titled(text(chart.factor), type="category", autorange="reversed"),
             "margin": MARGIN_BELOW_LEGEND,
         },
-        narrow={"yaxis": {"title": {"text": ""}}},
+        narrow={"yaxis": titled("")},
     )
 
 

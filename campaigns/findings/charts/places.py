@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.charts.cells import LevelCell, LevelsChart
-from campaigns.kit.charts.axes import log_range, thinned
+from campaigns.kit.charts.axes import log_range, thinned, titled
 from campaigns.kit.charts.figure import text
 
 OFFSET = 0.02
@@ -78,11 +78,8 @@ def level_axis(chart: LevelsChart, title: str) -> dict[str, Any]:
         pad = 0.6 * extent
     left, right = _ends(chart, low, high)
     stored = thinned(positions, extent) if chart.is_numeric else range(len(levels))
-    return {
-        "title": {"text": title},
-        **_ticks(chart, positions, stored),
-        "range": [min(low - pad, left), max(high + pad, right)],
-    }
+    ends = min(low - pad, left), max(high + pad, right)
+    return titled(title, ends, **_ticks(chart, positions, stored))
 
 
 def log_level_axis(chart: LevelsChart) -> dict[str, Any] | None:

@@ -12,8 +12,8 @@ from campaigns.findings.charts.base import (
     Shown,
     run_note,
 )
-from campaigns.findings.charts.parts import LONGEST_NOTE, seconds_axis
-from campaigns.kit.charts.axes import value_title
+from campaigns.findings.charts.parts import LONGEST_NOTE
+from campaigns.kit.charts.axes import seconds_axis, value_axis
 from campaigns.kit.charts.figure import (
     DASHES,
     Figure,
@@ -97,11 +97,8 @@ def draw(chart: RunSeriesChart) -> Figure:
         data,
         {
             "showlegend": 1 < len(chart.runs) <= len(DASHES),
-            "xaxis": seconds_axis(end, "time since the clock of each run started"),
-            "yaxis": {
-                "title": {"text": value_title(quantity, with_clock=False)},
-                "range": [0, 1.12 * top or 1.0],
-            },
+            "xaxis": seconds_axis(0, end, "time since the clock of each run started"),
+            "yaxis": value_axis(quantity, 0, 1.12 * top or 1.0),
             "margin": {"t": 44 if len(chart.runs) > 1 else 8, "l": 8, "r": 12, "b": 8},
         },
     )

@@ -8,9 +8,9 @@ from msgspec import structs
 
 from campaigns.findings import values as stored
 from campaigns.findings.charts.base import Chart, Chosen, Column, Numbers, Panel, Shown, run_note
-from campaigns.findings.charts.parts import HOVER, MARGIN, hover_lead, hover_note, log_scales
+from campaigns.findings.charts.parts import MARGIN, hover_lead, hover_note, log_scales
 from campaigns.findings.wording.scalability import LEFT_OUT, doubt_of, notes_of, waiting
-from campaigns.kit.charts.axes import log_range
+from campaigns.kit.charts.axes import log_range, titled
 from campaigns.kit.charts.figure import (
     Figure,
     KeyItem,
@@ -19,6 +19,7 @@ from campaigns.kit.charts.figure import (
     figure,
     is_finite,
     line,
+    mark,
     markers,
     sentence,
     text,
@@ -133,7 +134,7 @@ def draw(chart: LoadChart) -> Figure:
     ]
     named = markers(
         [(x, y) for x, y, _ in means],
-        {"symbol": "diamond", "size": 8, "color": "@ink"},
+        mark("diamond", 8, "@ink"),
         name="mean of a level",
         meta=["mean"],
         text=[n for _, _, n in means],
@@ -151,19 +152,17 @@ def draw(chart: LoadChart) -> Figure:
                 ],
             ),
             {**named, "mode": "markers+text"},
-            *_marks([(mark, mark.throughput, factor * mark.response) for mark in chart.marks]),
+            *_marks([(each, each.throughput, factor * each.response) for each in chart.marks]),
         ],
         {
-            "xaxis": {"title": {"text": _title(chart.throughput)}, "range": [0, 1.08 * top]},
-            "yaxis": {
-                "title": {"text": "mean response time, lower is better"},
-                "ticksuffix": f" {unit}",
-                "range": [0, 1.15 * slow],
-            },
+            "xaxis": titled(_title(chart.throughput), (0, 1.08 * top)),
+            "yaxis": titled(
+                "mean response time, lower is better", (0, 1.15 * slow), ticksuffix=f" {unit}"
+            ),
             "margin": MARGIN,
         },
         scales=log_scales(min((y for _, y, _ in means), default=None), slow),
-        narrow={"yaxis": {"title": {"text": "response time"}}},
+        narrow={"yaxis": titled("response time")},
     )
 
 
@@ -180,19 +179,19 @@ def draw_throughput(chart: LoadChart) -> Figure:
             *_runs(chart, [(run, run.n, run.throughput) for run in chart.runs]),
             markers(
                 [(level.n, level.throughput) for level in chart.levels],
-                {"symbol": "diamond", "size": 8, "color": "@ink"},
+                mark("diamond", 8, "@ink"),
                 name="mean of a level",
                 meta=["mean"],
             ),
-            *_marks([(mark, mark.n, mark.throughput) for mark in chart.marks]),
+            *_marks([(each, each.n, each.throughput) for each in chart.marks]),
         ],
         {
-            "xaxis": {"title": {"text": text(chart.factor)}, "range": [0, end]},
-            "yaxis": {"title": {"text": _title(chart.throughput)}, "range": [0, 1.12 * top]},
+            "xaxis": titled(text(chart.factor), (0, end)),
+            "yaxis": titled(_title(chart.throughput), (0, 1.12 * top)),
             "margin": MARGIN,
         },
         scales=_log_of_levels(levels, end),
-        narrow={"yaxis": {"title": {"text": text(chart.throughput.unit)}}},
+        narrow={"yaxis": titled(text(chart.throughput.unit))},
     )
 
 
@@ -216,7 +215,7 @@ def describe(chart: LoadChart) -> str:
         + (f", answered in {amount(level.response, 's')}" if level.response is not None else "")
         for level in chart.levels
     ]
-    marks = [f"{mark.name} at {number(mark.n)}" for mark in chart.marks]
+    marks = [f"{each.name} at {number(each.n)}" for each in chart.marks]
     note = f" {sentence('; '.join(marks))}." if marks else ""
     return f"{title(chart)}. {'; '.join(parts) or 'No run that counts'}.{note}"
 
@@ -231,8 +230,8 @@ def legend(chart: LoadChart) -> tuple[KeyItem, ...]:
         KeyItem("diamond", "mean of a level", None, "ink", "mean"),
         *law,
         *(
-            KeyItem(mark.symbol, mark.name, None, mark.token, f"mark-{index}")
-            for index, mark in enumerate(chart.marks, start=1)
+            KeyItem(each.symbol, each.name, None, each.token, f"mark-{index}")
+            for index, each in enumerate(chart.marks, start=1)
         ),
     )
 
@@ -255,13 +254,8 @@ def _law(points: Sequence[tuple[float, float]]) -> list[Trace]:
 
 
 def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]]) -> list[Trace]:
-    counted_in = {"symbol": "circle-open", "size": 8, "color": "@series-1", "line": {"width": 1.8}}
-    left_out = {
-        "symbol": "triangle-down-open",
-        "size": 9,
-        "color": "@series-4",
-        "line": {"width": 1.8},
-    }
+    counted_in = mark("circle-open", 8, "@series-1", 1.8)
+    left_out = mark("triangle-down-open", 9, "@series-4", 1.8)
     traces = []
     for name, group, is_out, marker in (
         ("run", "runs", False, counted_in),
@@ -277,10 +271,9 @@ def _runs(chart: LoadChart, placed: Sequence[tuple[LoadRun, float, float | None]
                 [(x, y) for _, x, y in drawn],
                 marker,
                 name=name,
-                text=[_text(run, chart) for run, _, _ in drawn],
-                customdata=[run.position for run, _, _ in drawn],
+                notes=[_text(run, chart) for run, _, _ in drawn],
+                pages=[run.position for run, _, _ in drawn],
                 meta=[group],
-                hovertemplate=HOVER,
             )
         )
     return traces
@@ -290,21 +283,15 @@ def _marks(placed: Sequence[tuple[LoadMark, float, float]]) -> list[Trace]:
     return [
         markers(
             [(x, y)],
-            {
-                "symbol": f"{mark.symbol}-open",
-                "size": 13,
-                "color": f"@{mark.token}",
-                "line": {"width": 2.4},
-            },
-            name=text(mark.name),
-            text=[
-                f"<b>{text(mark.name)}</b><br>at {number(mark.n)}, by the law"
-                f"<br>answered in {amount(mark.response, 's')}"
+            mark(f"{each.symbol}-open", 13, f"@{each.token}", 2.4),
+            name=text(each.name),
+            notes=[
+                f"<b>{text(each.name)}</b><br>at {number(each.n)}, by the law"
+                f"<br>answered in {amount(each.response, 's')}"
             ],
-            hovertemplate=HOVER,
             meta=[f"mark-{index}"],
         )
-        for index, (mark, x, y) in enumerate(placed, start=1)
+        for index, (each, x, y) in enumerate(placed, start=1)
     ]
 
 

@@ -6,12 +6,8 @@ from typing import Any
 
 from campaigns.findings.charts import sampling
 from campaigns.findings.charts.base import Chart, Column, Numbers, Panel, Shown, quantity_of
-from campaigns.findings.charts.parts import HOVER, MARGIN, log_scales, zero_line
-from campaigns.kit.charts.axes import (
-    clock_ticks,
-    has_clock,
-    value_title,
-)
+from campaigns.findings.charts.parts import MARGIN, log_scales, zero_line
+from campaigns.kit.charts.axes import has_clock, titled, value_axis
 from campaigns.kit.charts.figure import (
     DASHES,
     SYMBOLS,
@@ -22,6 +18,7 @@ from campaigns.kit.charts.figure import (
     figure,
     grouped,
     line,
+    mark,
     markers,
     series_token,
     text,
@@ -111,24 +108,18 @@ def differences(chart: SlopesChart) -> Figure:
         traces.append(
             markers(
                 [(pair.block, pair.change_pct) for pair in changed],
-                {
-                    "symbol": SYMBOLS[index % len(SYMBOLS)],
-                    "size": 8,
-                    "color": "@surface",
-                    "line": {"color": color, "width": 1.8},
-                },
+                mark(SYMBOLS[index % len(SYMBOLS)], 8, "@surface", 1.8, color),
                 name=text(stratum.name),
-                text=[_hover(chart, stratum, pair) for pair in changed],
-                customdata=[pair.positions[1] for pair in changed],
-                hovertemplate=HOVER,
+                notes=[_hover(chart, stratum, pair) for pair in changed],
+                pages=[pair.positions[1] for pair in changed],
                 meta=[f"s{index + 1}"],
             )
         )
     return figure(
         [zero_line((low, 0), (high, 0), name="no change"), *traces],
         {
-            "xaxis": {"title": {"text": "block, in the order of time"}, "range": [low, high]},
-            "yaxis": {"title": {"text": "change of the pair"}, "ticksuffix": " %"},
+            "xaxis": titled("block, in the order of time", (low, high)),
+            "yaxis": titled("change of the pair", ticksuffix=" %"),
             "margin": MARGIN,
         },
     )
@@ -198,11 +189,7 @@ def _slope(chart: SlopesChart, stratum: SlopeStratum, factor: float) -> Figure:
     names = [text(name, LONGEST_TICK) for name in (chart.baseline, chart.candidate)]
     layout: dict[str, Any] = {
         "xaxis": {"tickvals": [0, 1], "ticktext": names, "range": [-EDGE, 1 + EDGE]},
-        "yaxis": {
-            "title": {"text": value_title(chart.quantity, with_clock=clock)},
-            "range": [bottom, top],
-            **(clock_ticks(bottom, top) if clock else {}),
-        },
+        "yaxis": value_axis(chart.quantity, bottom, top, with_clock=clock),
         "margin": MARGIN,
     }
     return figure(
@@ -251,16 +238,10 @@ def _ends(chart: SlopesChart, stratum: SlopeStratum, better: bool | None, factor
     ]
     return markers(
         [(side, value) for side, value, _ in ends],
-        {
-            "symbol": "circle",
-            "size": 7,
-            "color": "@surface",
-            "line": {"color": "@series-1", "width": 1.6},
-        },
+        mark("circle", 7, "@surface", 1.6, "@series-1"),
         name="run",
-        text=[_hover(chart, stratum, pair) for _, _, pair in ends],
-        customdata=[pair.positions[side] for side, _, pair in ends],
-        hovertemplate=HOVER,
+        notes=[_hover(chart, stratum, pair) for _, _, pair in ends],
+        pages=[pair.positions[side] for side, _, pair in ends],
     )
 
 

@@ -17,7 +17,6 @@ from campaigns.findings.charts.base import (
     run_note,
 )
 from campaigns.findings.charts.parts import (
-    HOVER,
     MARGIN_BELOW_LEGEND,
     and_more,
     hover_lead,
@@ -27,12 +26,12 @@ from campaigns.findings.charts.parts import (
 from campaigns.findings.charts.sampling import WHERE_ALL_ARE, evenly
 from campaigns.kit import numbers
 from campaigns.kit.charts.axes import (
-    clock_ticks,
     has_clock,
     log_clock_ticks,
     log_range,
     log_ticks,
-    value_title,
+    titled,
+    value_axis,
 )
 from campaigns.kit.charts.figure import (
     Figure,
@@ -42,6 +41,7 @@ from campaigns.kit.charts.figure import (
     figure,
     is_finite,
     line,
+    mark,
     markers,
     sentence,
     series_token,
@@ -147,11 +147,7 @@ def draw(chart: SpreadChart) -> Figure:
             "showlegend": len(chart.cells) > 1,
             "legend": legend_of(chart.factor),
             "xaxis": _linear(quantity, values),
-            "yaxis": {
-                "title": {"text": "runs up to this value"},
-                "ticksuffix": " %",
-                "range": [0, 103],
-            },
+            "yaxis": titled("runs up to this value", (0, 103), ticksuffix=" %"),
             "margin": MARGIN_BELOW_LEGEND,
         },
         scales=_log(quantity, values),
@@ -209,11 +205,7 @@ def draw_density(chart: DensityChart) -> Figure:
             "showlegend": len(chart.curves) > 1,
             "legend": legend_of(chart.factor),
             "xaxis": axis,
-            "yaxis": {
-                "title": {"text": "density, each peak as high"},
-                "showticklabels": False,
-                "range": [0, 1.08],
-            },
+            "yaxis": titled("density, each peak as high", (0, 1.08), showticklabels=False),
             "margin": MARGIN_BELOW_LEGEND,
         },
     )
@@ -242,6 +234,7 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
     if points:
         points.insert(0, (points[0][0], 0.0))
     notes = [_text(cell, run, rank, n, chart) for rank, run in ranked]
+    sizes = [0, *([7 if n <= MOST_STEPS else 3] * len(ranked))]
     return {
         **line(
             points,
@@ -252,16 +245,11 @@ def _steps(cell: SpreadCell, factor: float, chart: SpreadChart) -> Trace:
                 "dash": dash_of(cell.place),
             },
             name=text(cell.name),
-            text=[*notes[:1], *notes],
-            customdata=[run.position for _, run in (*ranked[:1], *ranked)],
-            hovertemplate=HOVER,
+            notes=[*notes[:1], *notes],
+            pages=[run.position for _, run in (*ranked[:1], *ranked)],
         ),
         "mode": "lines+markers",
-        "marker": {
-            "symbol": f"{symbol_of(cell.place)}-open",
-            "size": [0, *([7 if n <= MOST_STEPS else 3] * len(ranked))],
-            "color": f"@{token}",
-        },
+        "marker": mark(f"{symbol_of(cell.place)}-open", sizes, f"@{token}"),
     }
 
 
@@ -283,16 +271,15 @@ def _density(
         line(points, pen, name=text(curve.name), legendgroup=text(curve.name)),
         markers(
             [(factor * at, height) for at, height, _ in places],
-            {"symbol": "diamond", "size": 9, "color": f"@{token}"},
+            mark("diamond", 9, f"@{token}"),
             name=text(f"modes of {curve.name}"),
             showlegend=False,
             legendgroup=text(curve.name),
-            text=[
+            notes=[
                 f"<b>{text(curve.name)}</b><br>mode at {amount(factor * at, unit)},"
                 f" {numbers.share(share, 0)} of {counted(curve.runs, 'run')}"
                 for at, _, share in places
             ],
-            hovertemplate=HOVER,
         ),
     ]
 
@@ -307,13 +294,8 @@ def _linear(
     low, high = min(values, default=0.0), max(values, default=1.0)
     low = min(0.0, low) if from_zero else low
     pad = 0.03 * (high - low) or 0.03 * abs(high) or 1.0
-    span = [low - pad if low < 0 or not from_zero else 0.0, high + pad]
-    clock = has_clock(quantity.unit, high)
-    return {
-        "title": {"text": value_title(quantity, with_clock=clock)},
-        "range": span,
-        **(clock_ticks(*span) if clock else {}),
-    }
+    start = low - pad if low < 0 or not from_zero else 0.0
+    return value_axis(quantity, start, high + pad, with_clock=has_clock(quantity.unit, high))
 
 
 def _log_axis(quantity: Quantity, values: Sequence[float]) -> dict[str, Any]:

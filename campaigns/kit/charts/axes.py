@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from campaigns.kit.charts.figure import Axis, Quantity, text
 from campaigns.kit.numbers import CLOCK_FROM_SECONDS, clock, grouped, number
@@ -25,6 +26,23 @@ LOWEST_POWER, HIGHEST_POWER = -323.0, 306.0
 def has_clock(unit: str, largest: float) -> bool:
     """Return whether the axis is written in min:s."""
     return unit == "s" and largest >= CLOCK_FROM_SECONDS
+
+
+def titled(title: str, span: Sequence[float] | None = None, **more: Any) -> Axis:
+    """Return an axis with a title. span: where it begins and ends."""
+    return {"title": {"text": title}, **({"range": list(span)} if span else {}), **more}
+
+
+def value_axis(quantity: Quantity, low: float, high: float, *, with_clock: bool = False) -> Axis:
+    """Return a linear axis of values."""
+    ticks = clock_ticks(low, high) if with_clock else {}
+    return titled(value_title(quantity, with_clock=with_clock), (low, high), **ticks)
+
+
+def seconds_axis(begin: float, end: float, title: str) -> Axis:
+    """Return a linear axis of durations."""
+    ticks = clock_ticks(begin, end) if has_clock("s", end) else {"ticksuffix": " s"}
+    return titled(title, (begin, end), **ticks)
 
 
 def value_title(quantity: Quantity, *, with_clock: bool) -> str:

@@ -23,6 +23,7 @@ Layout = Mapping[str, Any]
 Style = Mapping[str, Any]
 """How a marker or a line is drawn."""
 
+HOVER = "%{text}<extra></extra>"
 LARGEST = 1e150
 SERIES = 6
 """Colours of series in the style sheet, series-1 to series-6."""
@@ -91,28 +92,46 @@ def figure(
 
 
 def markers(points: Sequence[tuple[Any, Any]], marker: Style, **more: Any) -> Trace:
-    """Return a trace of points; without `hovertemplate` it has no hover."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [x for x, _ in points],
-        "y": [y for _, y in points],
-        "marker": dict(marker),
-        **({} if "hovertemplate" in more else {"hoverinfo": "skip"}),
-        **more,
-    }
+    """Return a trace of points; see `hovering` for what else it takes."""
+    return {**_trace("markers", points), "marker": dict(marker), **hovering(**more)}
 
 
 def line(points: Sequence[tuple[Any, Any]], pen: Style, **more: Any) -> Trace:
-    """Return a trace of a line; a y of None interrupts it."""
+    """Return a trace of a line; a y of None interrupts it. See `hovering` for what else it takes."""
+    return {**_trace("lines", points), "line": dict(pen), **hovering(**more)}
+
+
+def mark(symbol: str, size: Any, color: Any, edge: float = 0.0, edge_color: str = "") -> Style:
+    """Return the look of markers. edge: the width of their outline, where they have one of their own."""
+    outline = {"color": edge_color} if edge_color else {}
+    return {
+        "symbol": symbol,
+        "size": size,
+        "color": color,
+        **({"line": {**outline, "width": edge}} if edge else {}),
+    }
+
+
+def hovering(
+    *, notes: Sequence[str] | None = None, pages: Sequence[int] | None = None, **more: Any
+) -> Trace:
+    """Return what a trace shows under the pointer, and `more` as it is; without notes or a `hovertemplate` that is nothing.
+
+    notes: a text for each point; pages: the position of the run that a click opens.
+    """
+    if notes is not None:
+        more |= {"text": notes, "hovertemplate": HOVER}
+    if pages is not None:
+        more["customdata"] = pages
+    return more if "hovertemplate" in more else {"hoverinfo": "skip", **more}
+
+
+def _trace(mode: str, points: Sequence[tuple[Any, Any]]) -> Trace:
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": mode,
         "x": [x for x, _ in points],
         "y": [y for _, y in points],
-        "line": dict(pen),
-        **({} if "hovertemplate" in more else {"hoverinfo": "skip"}),
-        **more,
     }
 
 

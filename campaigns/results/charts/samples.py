@@ -10,6 +10,7 @@ from campaigns.kit.charts.axes import (
     log_clock_ticks,
     log_range,
     log_ticks,
+    titled,
     value_title,
 )
 from campaigns.kit.charts.figure import (
@@ -31,7 +32,6 @@ from campaigns.kit.numbers import amount, number, plain
 
 MOST_POINTS = 400
 SHARES = (0.5, 0.95, 0.99)
-HOVER = "%{text}<extra></extra>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,9 @@ def draw(chart: SamplesChart) -> Figure:
     data: list[Trace] = []
     for index, (name, ordered) in enumerate(curves):
         data += _curve(index, name, ordered, quantity.unit)
-    values: Axis = {
-        "title": {"text": value_title(quantity, with_clock=clock)},
-        "range": [min(0.0, low), 1.03 * high],
-        **(clock_ticks(0, 1.03 * high) if clock else {}),
-    }
+    ticks = clock_ticks(0, 1.03 * high) if clock else {}
+    span = min(0.0, low), 1.03 * high
+    values = titled(value_title(quantity, with_clock=clock), span, **ticks)
     scales: dict[str, Axis] = {}
     if low > 0:
         start, end = log_range(low, high)
@@ -84,11 +82,9 @@ def draw(chart: SamplesChart) -> Figure:
         {
             "showlegend": len(curves) > 1,
             "xaxis": values,
-            "yaxis": {
-                "title": {"text": f"share of {text(chart.unit_of_work)} done by then"},
-                "ticksuffix": " %",
-                "range": [0, 102],
-            },
+            "yaxis": titled(
+                f"share of {text(chart.unit_of_work)} done by then", (0, 102), ticksuffix=" %"
+            ),
             "margin": {"t": 24 if len(curves) > 1 else 8, "l": 8, "r": 12, "b": 8},
         },
         scales=scales,
@@ -148,10 +144,9 @@ def _curve(index: int, name: str, ordered: Sequence[float], unit: str) -> list[T
             marker,
             name=name,
             showlegend=False,
-            text=[
+            notes=[
                 f"{message}p{plain(100 * share)} {amount(value, unit)}"
                 for value, share in zip(at, shown, strict=True)
             ],
-            hovertemplate=HOVER,
         ),
     ]

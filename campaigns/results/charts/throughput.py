@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from campaigns.kit.charts.axes import clock_ticks, has_clock, value_title
+from campaigns.kit.charts.axes import seconds_axis, value_axis
 from campaigns.kit.charts.figure import (
-    Axis,
     Figure,
     Quantity,
     Trace,
@@ -42,11 +41,6 @@ def draw(chart: ThroughputChart) -> Figure:
     lasted = len(values) * chart.step_seconds
     end = max(lasted, chart.expected_seconds or 0.0) or 1.0
     top = max((value for value in (*values, ceiling) if value is not None), default=0.0)
-    seconds: Axis = {
-        "title": {"text": "time since the clock started"},
-        "range": [0, end],
-        **(clock_ticks(0, end) if has_clock("s", end) else {"ticksuffix": " s"}),
-    }
     return figure(
         [
             *(
@@ -63,11 +57,8 @@ def draw(chart: ThroughputChart) -> Figure:
             *_ceiling(ceiling, chart.ceiling_label, end),
         ],
         {
-            "xaxis": seconds,
-            "yaxis": {
-                "title": {"text": value_title(quantity, with_clock=False)},
-                "range": [0, 1.2 * top or 1.0],
-            },
+            "xaxis": seconds_axis(0, end, "time since the clock started"),
+            "yaxis": value_axis(quantity, 0, 1.2 * top or 1.0),
             "margin": {"t": 8, "l": 8, "r": 8, "b": 8},
         },
     )

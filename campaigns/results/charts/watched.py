@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.kit.charts.axes import clock_ticks, has_clock, nice_step
+from campaigns.kit.charts.axes import nice_step, seconds_axis
 from campaigns.kit.charts.figure import (
     Axis,
     Figure,
@@ -112,9 +112,7 @@ def draw(chart: WatchedChart) -> Figure:
     head, total = ROW * len(rows), _height(chart)
     layout: dict[str, Any] = {
         "xaxis": {
-            "title": {"text": "time since the clock started"},
-            "range": [begin, end],
-            **(clock_ticks(begin, end) if has_clock("s", end) else {"ticksuffix": " s"}),
+            **seconds_axis(begin, end, "time since the clock started"),
             "anchor": "free",
             "position": 0,
             "showspikes": True,
@@ -303,8 +301,7 @@ def _marks(chart: WatchedChart, rows: Sequence[str]) -> list[Trace]:
             markers(
                 [(mark.at, 0.5) for mark in marks],
                 {"symbol": "triangle-down", "size": 9, "color": color},
-                text=[text(mark.text, 120) for mark in marks],
-                hovertemplate="%{text}<extra></extra>",
+                notes=[text(mark.text, 120) for mark in marks],
             )
         )
     return data
