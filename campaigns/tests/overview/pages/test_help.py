@@ -101,7 +101,7 @@ def test_a_page_that_is_not_there_is_not_found(browser, page):
 
 
 def test_every_kind_is_in_the_readme():
-    rows = re.findall(r"^\| \[([a-z ]+)\]", (ROOT / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| \[([a-z_ ]+)\]", (ROOT / "README.md").read_text(), re.MULTILINE)
 
     assert set(all_kinds()) - {*rows} == set()
 
