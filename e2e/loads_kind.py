@@ -12,6 +12,7 @@ from campaigns.kinds.base import (
     Proof,
     parts_of,
 )
+from campaigns.kinds.base.parameters import IntegerParameter
 from campaigns.kinds.load.judging import judge
 from campaigns.kit import histogram
 
@@ -21,7 +22,7 @@ ENTRY_POINT = "[perfdash.drivers]\nloads = e2e.loads_kind:driver\n"
 
 class LoadsForm(forms.Form):
     path = forms.CharField()
-    hosts = forms.IntegerField(initial=30)
+    hosts = IntegerParameter(initial=30)
     iterations = forms.IntegerField(initial=20)
     prepare_seconds = forms.FloatField(initial=0.0)
 
@@ -31,7 +32,6 @@ class Loads(Driver):
     families = ("http",)
     parameters = LoadsForm
     generators = True
-    factors = ("hosts", "generators")
     metrics = (
         Metric("p50", "Median", "ms", lower_is_better=True, primary=True),
         Metric("p95", "95th percentile", "ms", lower_is_better=True),

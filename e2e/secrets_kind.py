@@ -18,20 +18,20 @@ from campaigns.kinds.base import (
     Series,
     TargetUnavailable,
 )
+from campaigns.kinds.base.parameters import ChoiceParameter
 
 MANNERS = ("good", "failing", "void", "buggy")
 log = logging.getLogger(__name__)
 
 
 class TelltaleForm(forms.Form):
-    manners = forms.ChoiceField(choices=[(name, name) for name in MANNERS], initial="good")
+    manners = ChoiceParameter(choices=[(name, name) for name in MANNERS], initial="good")
 
 
 class Telltale(Driver):
     label, summary, question = "Telltale", "for tests", "What does it tell?"
     families = ("telltale",)
     parameters = TelltaleForm
-    factors = ("manners",)
     metrics = (Metric("duration", "Duration", "s", lower_is_better=True, primary=True),)
 
     def probe(self, target, rules):

@@ -19,7 +19,6 @@ class External(Driver):
     question = "What do measurements say that somebody made without perfdash?"
     families = ("external",)
     parameters = ExternalForm
-    factors = ()
     metrics = (Metric("duration", "Duration", "s", lower_is_better=True, primary=True),)
     executable = False
 

@@ -50,9 +50,9 @@ class OneOf(forms.ChoiceField):
     gone: by such a value, what to do in its place, as the end of a sentence.
     """
 
-    def __init__(self, *, gone: Mapping[str, str], **named: Any) -> None:
+    def __init__(self, *, gone: Mapping[str, str] | None = None, **named: Any) -> None:
         super().__init__(**named)
-        self.gone = gone
+        self.gone = gone or {}
 
     def validate(self, value: str) -> None:
         """Raise ValidationError for a value that is none of them; for one that went, with what to do."""

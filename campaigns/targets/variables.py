@@ -13,6 +13,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Driver
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    NumberParameter,
+    ParameterField,
+)
 from campaigns.kit.charts.labels import called
 from campaigns.kit.forms import Text, plain
 from campaigns.kit.mappings import JsonObject
@@ -28,8 +34,15 @@ class Variables:
     fields: Mapping[str, forms.Field]
     factors: tuple[str, ...]
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    unlimited: Mapping[str, float] = field(default_factory=dict)
-    """The numbers that mean no limit, by the name of the parameter or setting."""
+
+    @property
+    def unlimited(self) -> dict[str, float]:
+        """The numbers that mean no limit, by the name of the parameter or setting."""
+        return {
+            name: each.unlimited
+            for name, each in self.fields.items()
+            if isinstance(each, ParameterField) and each.unlimited is not None
+        }
 
     @property
     def hard(self) -> frozenset[str]:
@@ -56,42 +69,38 @@ def variables_of(driver: Driver, target: Target | None) -> Variables:
     """Return the parameters and settings that may be set; a setting never hides a parameter of the kind."""
     own: dict[str, forms.Field] = dict(driver.parameters.base_fields)
     if target is None or not driver.executable or target.family not in driver.families:
-        return Variables(own, tuple(driver.factors), unlimited=driver.unlimited)
+        return Variables(own, driver.factors)
     result = {each.name: each for each in target.setting_rows.all() if each.name not in own}
     fields = {name: field_of(each) for name, each in result.items()}
-    unlimited = {
-        name: each.unlimited for name, each in result.items() if each.unlimited is not None
-    }
-    return Variables(
-        {**own, **fields}, (*driver.factors, *result), result, {**driver.unlimited, **unlimited}
-    )
+    return Variables({**own, **fields}, (*driver.factors, *result), result)
 
 
-def field_of(setting: Setting) -> forms.Field:
+def field_of(setting: Setting) -> ParameterField:
     """Return the field that reads values of a setting; an empty value leaves the setting as it is."""
     unit = f" Its unit is {setting.unit}." if setting.unit else ""
     common: JsonObject = {
         "required": False,
         "label": setting.label or called(setting.name),
         "help_text": f"Setting of the target.{unit} Empty: as it is.",
+        "unlimited": setting.unlimited,
     }
     low, high = setting.minimum, setting.maximum
     match setting.type:
         case Setting.Type.INTEGER:
-            return forms.IntegerField(
+            return IntegerParameter(
                 min_value=None if low is None else ceil(low),
                 max_value=None if high is None else floor(high),
                 **common,
             )
         case Setting.Type.NUMBER:
-            return forms.FloatField(min_value=low, max_value=high, **common)
+            return NumberParameter(min_value=low, max_value=high, **common)
         case Setting.Type.CHOICE:
             choices = [(str(each), str(each)) for each in setting.choices]
-            return forms.ChoiceField(choices=[("", "as it is"), *choices], **common)
+            return ChoiceParameter(choices=[("", "as it is"), *choices], **common)
     return SettingText(max_length=MOST_LETTERS, **common)
 
 
-class SettingText(Text):
+class SettingText(ParameterField, Text):
     """A text that no program mistakes for an option."""
 
     def validate(self, value: str) -> None:

@@ -18,6 +18,12 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    NumberParameter,
+    TextParameter,
+)
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.network import Rules
 from campaigns.models import Target as TargetRow
@@ -28,12 +34,12 @@ from campaigns.targets.saving import save_target
 class ToyForm(forms.Form):
     """One parameter of each type; `slow` above 5 needs `careful`."""
 
-    engine = forms.ChoiceField(choices=[("new", "New"), ("old", "Old")], initial="new")
-    workers = forms.IntegerField(min_value=1, max_value=1000, initial=4, help_text="At once.")
-    slow = forms.FloatField(min_value=0, max_value=10, initial=0)
+    engine = ChoiceParameter(choices=[("new", "New"), ("old", "Old")], initial="new")
+    workers = IntegerParameter(min_value=1, max_value=1000, initial=4, help_text="At once.")
+    slow = NumberParameter(may_be_load=True, min_value=0, max_value=10, initial=0)
     careful = forms.BooleanField(required=False)
     note = forms.CharField(max_length=50, required=False)
-    path = forms.CharField(max_length=5000)
+    path = TextParameter(role="work", max_length=5000)
 
     def clean(self):
         super().clean()
@@ -49,13 +55,10 @@ class Toy(Driver):
     question = "Is this a toy?"
     families = ("http",)
     parameters = ToyForm
-    factors = ("engine", "workers", "slow", "path")
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
         Metric("rate", "Rate", "files/s", lower_is_better=False),
     )
-    work = ("path",)
-    may_be_load = ("slow",)
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         return []

@@ -1,12 +1,13 @@
 """The interface of a kind of test."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django import forms
 
 from campaigns.kinds.base.generating import with_generators
+from campaigns.kinds.base.parameters import ParameterField, of_other_families, parameters_of
 from campaigns.kinds.base.quiet import NO_TASK_LIST
 from campaigns.kinds.base.snippets import Snippet
 from campaigns.kinds.base.values import (
@@ -25,6 +26,16 @@ from campaigns.kit.mappings import Parameters, Settings
 from campaigns.kit.network import WEB_SCHEMES, Rules
 
 MOST_ESSENTIAL = 6
+NAMED: Mapping[str, Callable[[ParameterField], bool]] = {
+    "factors": lambda field: field.varies,
+    "essential": lambda field: field.essential,
+    "work": lambda field: field.is_work,
+    "addresses": lambda field: field.address,
+    "load": lambda field: field.role == "load",
+    "may_be_load": lambda field: field.may_be_load,
+    "instruments": lambda field: field.role == "instrument",
+}
+"""What a field says, by the name under which a driver lists those that do."""
 
 
 class Driver(ABC):
@@ -38,28 +49,12 @@ class Driver(ABC):
     schemes: ClassVar[tuple[str, ...]] = WEB_SCHEMES
     """Of the base URLs of these servers."""
     parameters: ClassVar[type[forms.Form]]
-    essential: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the form shows at once, at most MOST_ESSENTIAL; without any, the first ones. The others are folded."""
-    factors: ClassVar[tuple[str, ...]]
+    """Its fields are instances of `ParameterField`, which say what each parameter is."""
+    first_factors: ClassVar[tuple[str, ...]] = ()
+    """Factors that come before the others where a campaign varies several; those follow in the order of the form."""
     metrics: ClassVar[tuple[Metric, ...]]
-    work: ClassVar[tuple[str, ...]] = ()
-    """Parameters that define the work: cells that differ in one are not comparable."""
-    addresses: ClassVar[tuple[str, ...]] = ()
-    """Parameters of `work` that say where it is found: cells that differ in one alone are compared if the same work was proved."""
-    load: ClassVar[tuple[str, ...]] = ()
-    """Parameters that are how much is asked of the target at once: numbers above 0, whose levels are never ranked."""
-    may_be_load: ClassVar[tuple[str, ...]] = ()
-    """Parameters that a campaign may declare as load, where it asks about the target and not about the client."""
-    instruments: ClassVar[tuple[str, ...]] = ()
-    """Parameters that are how it is measured: their levels should measure the same."""
-    unlimited: ClassVar[Mapping[str, float]] = {}
-    """The number of a parameter that means no limit, by its name: as a level it comes after all others."""
-    time_limit: ClassVar[str] = ""
-    """The parameter with the seconds after which its client gives up an answer; empty where there is none."""
     amount: ClassVar[tuple[str, ...]] = ()
     """Proofs of `verify` that count the work done: cells that differ in one did other work."""
-    of_one_family: ClassVar[Mapping[str, str]] = {}
-    """The only family of servers that has a parameter, by the parameter's name."""
     sample: ClassVar[str] = "sample"
     """The noun for one row of `Measured.samples`: file, sync."""
     work_units: ClassVar[tuple[str, ...]] = ("run",)
@@ -75,14 +70,46 @@ class Driver(ABC):
     generators: ClassVar[bool] = False
     """True where several machines may share the load (`Context.generate`).
 
-    The parameters of GeneratorsForm are then added to its own; `generators` may be among its factors.
+    The parameters of GeneratorsForm are then added to its own.
     """
 
+    # What the fields of `parameters` say (`ParameterField`), as names.
+    factors: ClassVar[tuple[str, ...]] = ()
+    essential: ClassVar[tuple[str, ...]] = ()
+    work: ClassVar[tuple[str, ...]] = ()
+    addresses: ClassVar[tuple[str, ...]] = ()
+    load: ClassVar[tuple[str, ...]] = ()
+    may_be_load: ClassVar[tuple[str, ...]] = ()
+    instruments: ClassVar[tuple[str, ...]] = ()
+    time_limit: ClassVar[str] = ""
+    """Empty where there is none."""
+    of_one_family: ClassVar[Mapping[str, str]] = {}
+    """The only family of servers that has a parameter, by the parameter's name."""
+
     def __init_subclass__(cls, **options: Any) -> None:
-        """Add the parameters of GeneratorsForm where `generators` is set."""
+        """List the parameters by what they are, those of GeneratorsForm included where `generators` is set."""
         super().__init_subclass__(**options)
+        if twice := sorted(
+            {*NAMED, "time_limit", "of_one_family", "unlimited"} & cls.__dict__.keys()
+        ):
+            raise TypeError(
+                f"{cls.__name__} lists {', '.join(twice)}; let its fields say that (kinds/base/parameters.py)."
+            )
         if cls.generators:
             cls.parameters = with_generators(cls.parameters)
+        if hasattr(cls, "parameters"):
+            cls._list(parameters_of(cls.parameters))
+
+    @classmethod
+    def _list(cls, fields: Mapping[str, ParameterField]) -> None:
+        first = {name: fields[name] for name in cls.first_factors}
+        ordered = {**first, **fields}
+        for listed, says in NAMED.items():
+            setattr(cls, listed, tuple(name for name, field in ordered.items() if says(field)))
+        cls.time_limit = next((name for name, field in fields.items() if field.time_limit), "")
+        cls.of_one_family = {
+            name: field.only_for for name, field in fields.items() if field.only_for
+        }
 
     @abstractmethod
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
@@ -149,7 +176,7 @@ class Driver(ABC):
 
         parameters: the fixed ones; factors: the levels of those that vary.
         """
-        return {}
+        return dict(of_other_families(self.parameters, family, parameters, factors))
 
     def lacks(self, target: Target, parameters: Parameters) -> str:
         """Return what a run needs that the target is known not to have, such as a login, and what to do; empty where that is nothing.

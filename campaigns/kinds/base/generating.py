@@ -14,8 +14,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.errors import DriverError
+from campaigns.kinds.base.parameters import IntegerParameter, ListParameter
 from campaigns.kinds.programs.program import Outcome
-from campaigns.kit.forms import Listed
 from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 
 MOST_GENERATORS = 20
@@ -47,16 +47,18 @@ def check_pools(text: str) -> None:
 class GeneratorsForm(forms.Form):
     """How many generators make the load, and in which pools."""
 
-    generators = forms.IntegerField(
+    generators = IntegerParameter(
         label="Generators",
+        role="instrument",
         initial=1,
         min_value=1,
         max_value=MOST_GENERATORS,
         help_text="Programs that share the load. One runs in the worker itself; several start at the "
         "same instant on workers of the pools below.",
     )
-    generator_pools = Listed(
+    generator_pools = ListParameter(
         label="Generator pools",
+        varies=False,
         initial=POOL,
         max_length=200,
         required=False,

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from campaigns.kit.forms import Listed
+from campaigns.kinds.base.parameters import ListParameter
 
 MOST_REPOSITORIES = 100
 
 
-class Ids(Listed):
+class Ids(ListParameter):
     """Ids of repositories, stored in one format and each once: 3, 5."""
 
     def to_python(self, value: Any) -> str:

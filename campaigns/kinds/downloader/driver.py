@@ -38,10 +38,9 @@ from campaigns.kinds.base import (
     cut_short,
 )
 from campaigns.kinds.base.content import content_proofs
-from campaigns.kinds.downloader.form import DownloaderForm
+from campaigns.kinds.downloader.form import FILE_TIMEOUT_SECONDS, DownloaderForm
 from campaigns.kinds.downloader.levels import (
     AUTOMATIC,
-    FILE_TIMEOUT_SECONDS,
     in_force,
     misfits,
     spoken,
@@ -102,19 +101,7 @@ class Downloader(Driver):
     question = "Is the asyncio downloader faster than futures?"
     families = ("http",)
     parameters = DownloaderForm
-    essential = ("manifest", "engine", "concurrency")
-    factors = (
-        "engine",
-        "concurrency",
-        "manifest",
-        "event_loop",
-        "hashing",
-        "http_version",
-        "processes",
-    )
-    may_be_load = ("concurrency",)
-    work = ("manifest",)
-    addresses = ("manifest",)
+    first_factors = ("engine", "concurrency")
     amount = ("files processed", "bytes on disk")
     sample = "file"
     work_units = ("file", "GB")

@@ -4,12 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from campaigns.kinds.base import Context, EffectiveSetting, Parameters
+from campaigns.kinds.base.parameters import parameters_of
+from campaigns.kinds.downloader.form import DownloaderForm
 from campaigns.kit.mappings import ProgramHello, ProgramResult
 
 AUTOMATIC = "automatic"
-FILE_TIMEOUT_SECONDS = 600.0
-"""The default longest time of a file."""
-LEVELS = ("engine", "concurrency", "event_loop", "hashing", "http_version", "processes")
+LEVELS = tuple(
+    name
+    for name, field in parameters_of(DownloaderForm).items()
+    if field.varies and not field.is_work
+)
+"""The parameters of the client, which its engine reports back."""
 UNUSED = {
     "asyncio": ("processes",),
     "futures": ("event_loop", "hashing", "processes"),

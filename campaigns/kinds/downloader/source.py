@@ -11,7 +11,7 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.downloader.levels import FILE_TIMEOUT_SECONDS
+from campaigns.kinds.downloader.form import FILE_TIMEOUT_SECONDS
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.downloading import PATH_CHARACTERS
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch

@@ -70,11 +70,6 @@ class ForemanTask(Driver):
     question = "How many Dynflow workers do we need to publish several content views at once?"
     families = (KATELLO,)
     parameters = ForemanTaskForm
-    essential = ("task", "content_views", "repository_ids", "environment")
-    factors = ("task", "content_views", "repository_ids", "environment")
-    load = ("content_views",)
-    work = ("task", "repository_ids", "environment")
-    addresses = ("repository_ids",)
     amount = ("units in each content view",)
     sample = "task"
     work_units = ("task",)

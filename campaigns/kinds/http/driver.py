@@ -78,20 +78,6 @@ class Http(Driver):
     families = ("http", "pulp", "katello", "candlepin")
     parameters = HttpForm
     generators = True
-    essential = ("scenario", "hosts", "loop", "rate", "duration_seconds")
-    factors = (
-        "scenario", "data", "fixed", "hosts", "loop", "rate", "arrivals", "iterations", "duration_seconds",
-        "warm_up_seconds", "ramp_seconds", "timeout_seconds", "success_limit_ms", "connections", "processes",
-        "generators",
-    )  # fmt: skip
-    load = ("hosts", "rate")
-    time_limit = "timeout_seconds"
-    instruments = ("processes", "generators")
-    # What is done, and the shape of the load. Cells that differ in one of these did not do the same.
-    work = (
-        "scenario", "data", "fixed", "loop", "arrivals", "iterations", "duration_seconds", "warm_up_seconds",
-        "ramp_seconds", "timeout_seconds", "success_limit_ms",
-    )  # fmt: skip
     sample = "host"
     work_units = ("request",)
     rate = ("requests per second", "1/s")

@@ -4,6 +4,12 @@ from typing import Any
 
 from django import forms
 
+from campaigns.kinds.base import load_fields
+from campaigns.kinds.base.parameters import (
+    IntegerParameter,
+    NumberParameter,
+    TextParameter,
+)
 from campaigns.kinds.http.program.reading import (
     MOST_BYTES,
     MOST_TABLE_BYTES,
@@ -11,11 +17,10 @@ from campaigns.kinds.http.program.reading import (
     read_scenario,
 )
 from campaigns.kinds.http.schedules import schedule_of
-from campaigns.kinds.load.schedule import BadSchedule
+from campaigns.kinds.load.schedule import CLOSED, OPEN, BadSchedule
 from campaigns.kit.forms import Structured
 from campaigns.kit.yaml_text import as_yaml
 
-MOST_HOSTS = 20_000
 EXAMPLE = """\
 name: start page
 steps:
@@ -24,7 +29,7 @@ steps:
 """
 
 
-class TextArea(forms.CharField):
+class TextArea(TextParameter):
     """A text of several lines, with line ends as one character."""
 
     def __init__(self, *, rows: int, **options: Any) -> None:
@@ -47,10 +52,12 @@ class ScenarioText(Structured, TextArea):
 
 
 class HttpForm(forms.Form):
-    """The parameters of one run."""
+    """The parameters of one run. What is done and the shape of the load are work: cells that differ in it did not do the same."""
 
     scenario = ScenarioText(
         label="Scenario",
+        role="work",
+        essential=True,
         rows=14,
         initial=EXAMPLE,
         max_length=MOST_BYTES,
@@ -59,91 +66,68 @@ class HttpForm(forms.Form):
     )
     data = TextArea(  # type: ignore[assignment]
         label="Data table",
+        role="work",
         rows=3,
         initial="",
         max_length=MOST_TABLE_BYTES,
         required=False,
         help_text="Values for the scenario as CSV, with the names of the columns in the first line; at most 10,000 rows.",
     )
-    fixed = forms.CharField(
+    fixed = TextParameter(
         label="Fixed columns",
+        role="work",
         initial="",
         max_length=1000,
         required=False,
         help_text="Columns that have one value for all hosts: size=10, kind=file. Vary it to compare such values.",
     )
-    hosts = forms.IntegerField(
-        label="Hosts",
-        initial=10,
-        min_value=1,
-        max_value=MOST_HOSTS,
-        help_text="Virtual hosts, each with a connection and one request at a time. In an open loop: the most at a time.",
+    hosts = load_fields.hosts(
+        "Virtual hosts, each with a connection and one request at a time. In an open loop: the most at a time."
     )
-    loop = forms.ChoiceField(
-        label="Loop",
-        initial="closed",
-        choices=[
-            ("closed", "closed: each host begins its next round when the last one is done"),
-            ("open", "open: rounds begin at a rate, whatever the target does"),
-        ],
+    loop = load_fields.loop(
+        role="work",
+        closed="each host begins its next round when the last one is done",
+        opened="rounds begin at a rate, whatever the target does",
         help_text="An open loop shows what users see who do not wait for one another: a target that stands still counts in full.",
     )
-    rate = forms.FloatField(
-        label="Rate",
-        initial=None,
-        min_value=0.01,
-        max_value=1_000_000,
-        required=False,
-        help_text="Open loop: rounds that begin in a second, over all hosts and generators.",
+    rate = load_fields.rate(
+        "Open loop: rounds that begin in a second, over all hosts and generators."
     )
-    arrivals = forms.ChoiceField(
-        label="Arrivals",
-        initial="constant",
-        choices=[
-            ("constant", "constant: evenly spaced"),
-            ("poisson", "poisson: at random, as independent users come"),
-        ],
-        help_text="Open loop: when rounds begin.",
-    )
-    iterations = forms.IntegerField(
+    arrivals = load_fields.arrivals("users", help_text="Open loop: when rounds begin.")
+    iterations = IntegerParameter(
         label="Iterations",
+        role="work",
         initial=None,
         min_value=1,
         max_value=10_000_000,
         required=False,
         help_text="Rounds of each host; in an open loop rounds in all. Empty: as many as the duration allows.",
     )
-    duration_seconds = forms.FloatField(
+    duration_seconds = NumberParameter(
         label="Duration in seconds",
+        role="work",
+        essential=True,
         initial=20.0,
         min_value=0.1,
         max_value=86_400,
         required=False,
         help_text="Seconds in which rounds begin, the warm-up included. Empty: until all iterations are done.",
     )
-    warm_up_seconds = forms.FloatField(
+    warm_up_seconds = NumberParameter(
         label="Warm-up in seconds",
+        role="work",
         initial=2.0,
         min_value=0,
         max_value=3600,
         help_text="Seconds at the begin that are not counted.",
     )
-    ramp_seconds = forms.FloatField(
-        label="Ramp in seconds",
-        initial=0.0,
-        min_value=0,
-        max_value=3600,
-        help_text="Closed loop: seconds over which the hosts begin, evenly.",
+    ramp_seconds = load_fields.ramp_seconds(
+        "Closed loop: seconds over which the hosts begin, evenly.", initial=0.0
     )
-    timeout_seconds = forms.FloatField(
-        label="Timeout in seconds",
-        initial=30.0,
-        min_value=0.1,
-        max_value=3600,
-        help_text="Longest wait for one answer.",
-    )
-    success_limit_ms = forms.FloatField(
+    timeout_seconds = load_fields.timeout_seconds("Longest wait for one answer.", initial=30.0)
+    success_limit_ms = NumberParameter(
         label="Success limit in ms",
+        role="work",
         initial=None,
         min_value=0.001,
         max_value=3_600_000,
@@ -151,17 +135,14 @@ class HttpForm(forms.Form):
         help_text="Answers within so many milliseconds count as useful (goodput). With it, an open loop may be more than the "
         "target can answer.",
     )
-    connections = forms.ChoiceField(
-        label="Connections",
-        initial="kept",
-        choices=[
-            ("kept", "kept: a host uses one connection as long as the target lets it"),
-            ("each", "each: a new connection for every request"),
-        ],
+    connections = load_fields.connections(
+        kept="a host uses one connection as long as the target lets it",
+        each="a new connection for every request",
         help_text="How hosts connect.",
     )
-    processes = forms.IntegerField(
+    processes = IntegerParameter(
         label="Processes",
+        role="instrument",
         initial=None,
         min_value=1,
         max_value=256,
@@ -178,11 +159,12 @@ class HttpForm(forms.Form):
             except BadScenario as error:
                 for message in error.messages:
                     self.add_error(error.where, message)
-        if values.get("loop") == "closed" and values.get("rate") is not None:
-            self.add_error(
-                "rate", "A closed loop has no rate: leave it empty, or choose the open loop."
-            )
-        elif not self.errors.keys() - {"scenario", "data", "fixed"}:
+        load_fields.check_rate(
+            self,
+            needed=values.get("loop") != CLOSED,
+            needless="A closed loop has no rate: leave it empty, or choose the open loop.",
+        )
+        if not self.errors.keys() - {"scenario", "data", "fixed"}:
             try:
                 schedule_of(values)
             except BadSchedule as error:
@@ -192,7 +174,7 @@ class HttpForm(forms.Form):
 
 def _blamed(values: dict[str, Any]) -> str:
     """Return the field that a bad schedule is mended in."""
-    if values["loop"] == "open" and values["rate"] is None:
+    if values["loop"] == OPEN and values["rate"] is None:
         return "rate"
     if values["iterations"] is None and values["duration_seconds"] is None:
         return "duration_seconds"

@@ -28,6 +28,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base import parameters as fields
 from campaigns.kinds.base.commanding import (
     ask,
     lacks_login,
@@ -309,7 +310,7 @@ def own_values(ran: Ran) -> dict[str, float]:
     return values
 
 
-class TextField(forms.CharField):
+class Argument(fields.TextParameter):
     """A text that becomes an argument, and no option."""
 
     def validate(self, value: Any) -> None:
@@ -321,27 +322,33 @@ class TextField(forms.CharField):
             )
 
 
-def field_of(parameter: Parameter) -> forms.Field:
+def field_of(parameter: Parameter) -> fields.ParameterField:
     """Return the form field of a parameter."""
+    is_number = parameter.type in ("integer", "number")
     common: dict[str, Any] = {
         "label": parameter.label or None,
         "help_text": parameter.help,
         "initial": parameter.initial,
+        "varies": parameter.varies,
+        "role": parameter.role,
+        "may_be_load": is_number and parameter.varies and parameter.role == "setting",
+        "unlimited": parameter.unlimited,
     }
     match parameter.type:
         case "integer":
-            return forms.IntegerField(
+            return fields.IntegerParameter(
                 min_value=_whole(parameter.minimum, -(10**15)),
                 max_value=_whole(parameter.maximum, 10**15),
                 **common,
             )
         case "number":
-            return forms.FloatField(
+            return fields.NumberParameter(
                 min_value=parameter.minimum, max_value=parameter.maximum, **common
             )
         case "choice":
-            return forms.ChoiceField(choices=[(each, each) for each in parameter.choices], **common)
-    return TextField(max_length=MOST_LETTERS_OF_TEXT, **common)
+            choices = [(each, each) for each in parameter.choices]
+            return fields.ChoiceParameter(choices=choices, **common)
+    return Argument(max_length=MOST_LETTERS_OF_TEXT, **common)
 
 
 def _whole(limit: float | None, otherwise: int) -> int:
@@ -372,20 +379,14 @@ def metrics_of(definition: Definition) -> tuple[Metric, ...]:
 
 def driver_for(definition: Definition, families: Sequence[str]) -> Program:
     """Return the driver of a definition. families: of servers, where it names none."""
-    parameters = definition.parameters
-    fields = {each.name: field_of(each) for each in parameters}
-
-    def named(*roles: str) -> tuple[str, ...]:
-        return tuple(each.name for each in parameters if each.role in roles)
-
     form = type(
         "ProgramForm",
         (forms.Form,),
-        {"__doc__": "Its parameters.", "__module__": __name__, **fields},
-    )
-    varies = tuple(each.name for each in parameters if each.varies)
-    numbers = tuple(
-        each.name for each in parameters if each.varies and each.type in ("integer", "number")
+        {
+            "__doc__": "Its parameters.",
+            "__module__": __name__,
+            **{each.name: field_of(each) for each in definition.parameters},
+        },
     )
     members: CleanedData = {
         "__doc__": definition.summary or definition.title,
@@ -396,15 +397,7 @@ def driver_for(definition: Definition, families: Sequence[str]) -> Program:
         "question": definition.question or f"How fast is {definition.title}?",
         "families": tuple(definition.families or families),
         "parameters": form,
-        "factors": varies,
         "metrics": metrics_of(definition),
-        "work": named("work"),
-        "load": named("load"),
-        "may_be_load": tuple(each for each in numbers if each in named("setting")),
-        "instruments": named("instrument"),
-        "unlimited": {
-            each.name: each.unlimited for each in parameters if each.unlimited is not None
-        },
     }
     made: type[Program] = new_class(
         f"Program_{definition.kind}", (Program,), exec_body=lambda into: into.update(members)

@@ -152,16 +152,6 @@ class Registration(Driver):
     families = (KATELLO, CANDLEPIN)
     parameters = RegistrationForm
     generators = True
-    essential = ("hosts", "profile", "organization", "activation_keys", "start", "rate")
-    factors = (
-        "hosts", "profile", "organization", "activation_keys", "packages", "start", "ramp_seconds", "rate", "arrivals",
-        "timeout_seconds", "retry_rounds", "retry_hosts", "generators",
-    )  # fmt: skip
-    load = ("hosts", "rate")
-    time_limit = "timeout_seconds"
-    instruments = ("generators",)
-    # The seconds of a ramp are part of the shape of the load: less of them ask for more, so they are never ranked.
-    work = ("profile", "packages", "start", "ramp_seconds", "arrivals", "timeout_seconds")
     sample = "host"
     work_units = ("host",)
     rate = ("requests per second", "1/s")

@@ -6,12 +6,18 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns.kinds.base import load_fields
+from campaigns.kinds.base.load_fields import MOST_HOSTS
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    ListParameter,
+    TextParameter,
+)
 from campaigns.kinds.registration.program.profiles import PROFILES
-from campaigns.kit.forms import Listed
 from campaigns.kit.mappings import Parameters
 
 NAME = re.compile(r"[^\s,/?#&\\\"'<>]{1,120}\Z")
-MOST_HOSTS = 20_000
 ARRIVALS = "arrivals"
 MOST_PACKAGES = 5000
 LABELS = {
@@ -27,7 +33,7 @@ def check_name(value: str) -> None:
         raise ValidationError("Give a label, without blanks, commas, quotes, / ? # and &.")
 
 
-class Keys(Listed):
+class Keys(ListParameter):
     """Names of activation keys, separated by commas as for the client; the first takes precedence."""
 
     def to_python(self, value: Any) -> str:
@@ -41,21 +47,20 @@ class Keys(Listed):
 class RegistrationForm(forms.Form):
     """The parameters of one run, in which each host registers once."""
 
-    hosts = forms.IntegerField(
-        label="Hosts",
-        initial=10,
-        min_value=1,
-        max_value=MOST_HOSTS,
-        help_text="Hosts that register, all of them at once. With arrivals: the most at a time; who arrives beyond is not begun.",
+    hosts = load_fields.hosts(
+        "Hosts that register, all of them at once. With arrivals: the most at a time; who arrives beyond is not begun."
     )
-    profile = forms.ChoiceField(
+    profile = ChoiceParameter(
         label="Profile",
+        role="work",
+        essential=True,
         initial="rhsm-1.30",
         choices=[(name, LABELS[name]) for name in PROFILES],
         help_text="Which client's requests are made.",
     )
-    organization = forms.CharField(
+    organization = TextParameter(
         label="Organization",
+        essential=True,
         initial="ACME",
         max_length=120,
         validators=[check_name],
@@ -63,19 +68,23 @@ class RegistrationForm(forms.Form):
     )
     activation_keys = Keys(
         label="Activation keys",
+        essential=True,
         initial="bench-ak",
         max_length=400,
         help_text="Names of activation keys of that organization, separated by commas.",
     )
-    packages = forms.IntegerField(
+    packages = IntegerParameter(
         label="Packages",
+        role="work",
         initial=500,
         min_value=0,
         max_value=MOST_PACKAGES,
         help_text="Packages in the profile that each host uploads; rhsm-1.29 uploads none.",
     )
-    start = forms.ChoiceField(
+    start = ChoiceParameter(
         label="Start",
+        role="work",
+        essential=True,
         initial="barrier",
         choices=[
             ("barrier", "barrier: all at one instant"),
@@ -84,39 +93,21 @@ class RegistrationForm(forms.Form):
         ],
         help_text="When the hosts begin.",
     )
-    ramp_seconds = forms.FloatField(
-        label="Ramp in seconds",
+    ramp_seconds = load_fields.ramp_seconds(
+        "With a ramp: seconds over which the hosts begin, evenly. With arrivals: seconds in which hosts arrive.",
         initial=10.0,
-        min_value=0.1,
-        max_value=3600,
-        help_text="With a ramp: seconds over which the hosts begin, evenly. With arrivals: seconds in which hosts arrive.",
+        least=0.1,
     )
-    rate = forms.FloatField(
-        label="Rate",
-        initial=None,
-        min_value=0.01,
-        max_value=MOST_HOSTS,
-        required=False,
-        help_text="With arrivals: hosts that arrive in a second, over all generators.",
+    rate = load_fields.rate(
+        "With arrivals: hosts that arrive in a second, over all generators.", MOST_HOSTS
     )
-    arrivals = forms.ChoiceField(
-        label="Arrivals",
-        initial="constant",
-        choices=[
-            ("constant", "constant: evenly spaced"),
-            ("poisson", "poisson: at random, as independent hosts come"),
-        ],
-        required=False,
-        help_text="With arrivals: when hosts arrive.",
+    arrivals = load_fields.arrivals(
+        "hosts", required=False, help_text="With arrivals: when hosts arrive."
     )
-    timeout_seconds = forms.FloatField(
-        label="Timeout in seconds",
-        initial=180.0,
-        min_value=0.1,
-        max_value=3600,
-        help_text="Longest wait for one answer; 180 is the client's own limit.",
+    timeout_seconds = load_fields.timeout_seconds(
+        "Longest wait for one answer; 180 is the client's own limit.", initial=180.0
     )
-    retry_rounds = forms.IntegerField(
+    retry_rounds = IntegerParameter(
         label="Retry rounds",
         initial=0,
         min_value=0,
@@ -126,7 +117,7 @@ class RegistrationForm(forms.Form):
             "counted."
         ),
     )
-    retry_hosts = forms.IntegerField(
+    retry_hosts = IntegerParameter(
         label="Retry hosts",
         initial=4,
         min_value=1,
@@ -138,16 +129,14 @@ class RegistrationForm(forms.Form):
         """Check that arrivals have a rate, and nothing else has."""
         values: dict[str, Any] = super().clean() or {}
         values["arrivals"] = values.get("arrivals") or "constant"
-        rate = values.get("rate")
-        if values.get("start") != ARRIVALS:
-            if rate is not None:
-                self.add_error(
-                    "rate",
-                    "Only arrivals have a rate: leave it empty, or let hosts start by arrivals.",
-                )
-        elif "rate" not in self.errors and rate is None:
-            self.add_error("rate", "Arrivals need a rate: hosts that arrive in a second.")
-        elif not self.errors:
+        arrive = values.get("start") == ARRIVALS
+        load_fields.check_rate(
+            self,
+            needed=arrive,
+            needless="Only arrivals have a rate: leave it empty, or let hosts start by arrivals.",
+            missing="Arrivals need a rate: hosts that arrive in a second.",
+        )
+        if arrive and not self.errors:
             count = hosts_of(values)
             if not 1 <= count <= MOST_HOSTS:
                 self.add_error(

@@ -34,12 +34,14 @@ from campaigns.kinds.base import (
     TargetUnavailable,
     cut_short,
 )
+from campaigns.kinds.base.load_fields import EACH, KEPT
 from campaigns.kinds.base.naming import names_shown
+from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.engine import pgbench
-from campaigns.kinds.sql.form import APART, AUTOMATIC, EACH, KEPT, OPEN, SqlForm
+from campaigns.kinds.sql.form import APART, AUTOMATIC, SqlForm
 from campaigns.kinds.sql.presets import PRESETS
 from campaigns.kinds.sql.proofs import balance_proofs, committed_proof, logged_proof, seen_proof
 from campaigns.kinds.sql.server import (
@@ -111,14 +113,9 @@ class Sql(Driver):
     families = ("postgresql",)
     schemes = SQL_SCHEMES
     parameters = SqlForm
-    essential = ("script", "own_script", "clients", "loop", "rate", "duration_seconds")
-    factors = (
-        "clients", "rate", "script", "protocol", "connections", "client_processes", "threads", "rows",
-        "value_bytes", "read_percent", "scale", "late_after_ms", "tries", "sslmode",
+    first_factors = (
+        "clients", "rate", "script", "protocol", "connections", "client_processes", "threads",
     )  # fmt: skip
-    load = ("clients", "rate")
-    instruments = ("client_processes", "threads")
-    work = ("script", "rows", "value_bytes", "read_percent", "scale", "late_after_ms")
     sample = "transaction"
     work_units = ("transaction",)
     rate = ("transactions per second", "1/s")

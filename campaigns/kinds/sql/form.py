@@ -5,13 +5,19 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from campaigns.kinds.base import load_fields
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    NumberParameter,
+    TextParameter,
+)
+from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.sql import scripts
 from campaigns.kit.mappings import CleanedData
 
 MOST_CLIENTS = 5000
-CLOSED, OPEN = "closed", "open"
 TOGETHER, APART = "together", "apart"
-KEPT, EACH = "kept", "each"
 AUTOMATIC = "automatic"
 LABELS = {
     scripts.KV_READ: "kv-read: read a row by its key",
@@ -24,7 +30,7 @@ LABELS = {
 }
 
 
-class SqlText(forms.CharField):
+class SqlText(TextParameter):
     """A text of several lines, in which white space stays."""
 
     def __init__(self, **options: Any) -> None:
@@ -35,101 +41,101 @@ class SqlText(forms.CharField):
 class SqlForm(forms.Form):
     """The parameters of one run."""
 
-    script = forms.ChoiceField(
+    script = ChoiceParameter(
         label="Script",
+        role="work",
+        essential=True,
         initial=scripts.KV_READ,
         choices=list(LABELS.items()),
         help_text="What a transaction does, over and over.",
     )
-    clients = forms.IntegerField(
+    clients = IntegerParameter(
         label="Clients",
+        role="load",
+        essential=True,
         initial=4,
         min_value=1,
         max_value=MOST_CLIENTS,
         help_text="Clients at a time, each with one connection and one transaction.",
     )
-    loop = forms.ChoiceField(
-        label="Loop",
-        initial=CLOSED,
-        choices=[
-            (CLOSED, "closed: a client begins again when it is answered"),
-            (OPEN, "open: transactions begin at a rate, whatever the server does"),
-        ],
+    loop = load_fields.loop(
+        varies=False,
+        closed="a client begins again when it is answered",
+        opened="transactions begin at a rate, whatever the server does",
         help_text="What decides when a transaction begins.",
     )
-    rate = forms.FloatField(
-        label="Rate",
-        required=False,
-        min_value=0.01,
-        max_value=1_000_000,
-        help_text="In an open loop: transactions a second, at random instants (Poisson).",
-    )
-    duration_seconds = forms.IntegerField(
+    rate = load_fields.rate("In an open loop: transactions a second, at random instants (Poisson).")
+    duration_seconds = IntegerParameter(
         label="Duration in seconds",
+        varies=False,
+        essential=True,
         initial=20,
         min_value=1,
         max_value=86_400,
         help_text="Seconds that are measured.",
     )
-    warm_up_seconds = forms.IntegerField(
+    warm_up_seconds = IntegerParameter(
         label="Warm-up in seconds",
+        varies=False,
         initial=2,
         min_value=0,
         max_value=3600,
         help_text="Seconds before them that do not count.",
     )
-    transactions = forms.IntegerField(
+    transactions = IntegerParameter(
         label="Transactions per client",
+        varies=False,
         required=False,
         min_value=1,
         max_value=100_000_000,
         help_text="Transactions of each client in place of seconds, so that all cells do the same; no warm-up then.",
     )
-    rows = forms.IntegerField(
+    rows = IntegerParameter(
         label="Rows",
+        role="work",
         initial=100_000,
         min_value=1,
         max_value=1_000_000_000,
         help_text="Rows of the table kv.",
     )
-    value_bytes = forms.IntegerField(
+    value_bytes = IntegerParameter(
         label="Value size in bytes",
+        role="work",
         initial=16,
         min_value=1,
         max_value=100_000,
         help_text="Bytes of each value in the table kv.",
     )
-    read_percent = forms.IntegerField(
+    read_percent = IntegerParameter(
         label="Reads in percent",
+        role="work",
         initial=95,
         min_value=0,
         max_value=100,
         help_text="With kv-mixed: percent that only read.",
     )
-    scale = forms.IntegerField(
+    scale = IntegerParameter(
         label="Scale",
+        role="work",
         initial=1,
         min_value=1,
         max_value=100_000,
         help_text="With pgbench's own scripts: units of 100,000 accounts, some 15 MB.",
     )
-    protocol = forms.ChoiceField(
+    protocol = ChoiceParameter(
         label="Protocol",
         initial="prepared",
         choices=[(name, name) for name in ("prepared", "extended", "simple")],
         help_text="How statements are sent. PgBouncer before 1.21 takes only simple in transaction mode.",
     )
-    connections = forms.ChoiceField(
-        label="Connections",
-        initial=KEPT,
-        choices=[
-            (KEPT, "kept: one connection a client"),
-            (EACH, "each: a new connection for every transaction"),
-        ],
+    connections = load_fields.connections(
+        kept="one connection a client",
+        each="a new connection for every transaction",
         help_text="How long a connection lasts; each: with as many threads as clients.",
     )
-    client_processes = forms.ChoiceField(
+    client_processes = ChoiceParameter(
         label="Client processes",
+        role="instrument",
         initial=TOGETHER,
         choices=[
             (TOGETHER, "together: one pgbench, which begins when all clients are connected"),
@@ -137,28 +143,30 @@ class SqlForm(forms.Form):
         ],
         help_text="Which processes the clients are in.",
     )
-    threads = forms.IntegerField(
+    threads = IntegerParameter(
         label="Threads",
+        role="instrument",
         required=False,
         min_value=1,
         max_value=1000,
         help_text="Threads of pgbench; empty: as many as cores, at most 4 and as clients.",
     )
-    late_after_ms = forms.FloatField(
+    late_after_ms = NumberParameter(
         label="Latency limit in ms",
+        role="work",
         required=False,
         min_value=0.1,
         max_value=3_600_000,
         help_text="A transaction that took longer is not good; in an open loop one that would begin later is skipped.",
     )
-    tries = forms.IntegerField(
+    tries = IntegerParameter(
         label="Tries",
         initial=1,
         min_value=1,
         max_value=100,
         help_text="How often a transaction is tried that failed by serialization or deadlock.",
     )
-    sslmode = forms.ChoiceField(
+    sslmode = ChoiceParameter(
         label="SSL mode",
         initial=AUTOMATIC,
         choices=[
@@ -171,11 +179,14 @@ class SqlForm(forms.Form):
     )
     own_script = SqlText(
         label="Own script",
+        varies=False,
+        essential=True,
         max_length=scripts.MOST_BYTES,
         help_text="With the script own: pgbench's script language; no \\shell. “-- script: NAME, weight N” begins a further one.",
     )
-    variables = forms.CharField(
+    variables = TextParameter(
         label="Variables",
+        varies=False,
         required=False,
         initial="",
         max_length=1000,
@@ -183,6 +194,7 @@ class SqlForm(forms.Form):
     )
     initialise = SqlText(
         label="Initialisation in SQL",
+        varies=False,
         max_length=scripts.MOST_BYTES,
         help_text=f"SQL that makes the tables of one's own script, in the schema {scripts.SCHEMA} unless it names another, before each run.",
     )
@@ -191,10 +203,13 @@ class SqlForm(forms.Form):
         """Check what belongs together. Raise ValidationError."""
         clean: CleanedData = super().clean() or self.cleaned_data
         errors: dict[str, str] = {}
-        if clean.get("loop") == OPEN and "rate" in clean and not clean["rate"]:
-            errors["rate"] = "Give the rate of the open loop, in transactions a second."
-        if clean.get("loop") == CLOSED and clean.get("rate"):
-            errors["rate"] = "A closed loop has no rate: leave it empty, or choose the loop open."
+        if "loop" in clean:
+            load_fields.check_rate(
+                self,
+                needed=clean["loop"] == OPEN,
+                needless="A closed loop has no rate: leave it empty, or choose the loop open.",
+                missing="Give the rate of the open loop, in transactions a second.",
+            )
         _check_texts(clean, errors)
         if errors:
             raise ValidationError(errors)

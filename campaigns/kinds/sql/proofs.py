@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from campaigns.kinds.base import Context, Parameters, Proof
+from campaigns.kinds.base.load_fields import KEPT
 from campaigns.kinds.sql import scripts
-from campaigns.kinds.sql.form import KEPT
 from campaigns.kinds.sql.server import Session, balances, committed
 from campaigns.kinds.sql.summary import CONNECT, Transactions
 

@@ -7,8 +7,10 @@ from math import ceil, sqrt
 from typing import Any
 
 from campaigns.kinds.base import Distribution, Health, Parameters
+from campaigns.kinds.base.load_fields import KEPT
+from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.programs.health import verdict_of
-from campaigns.kinds.sql.form import APART, KEPT, OPEN
+from campaigns.kinds.sql.form import APART
 from campaigns.kit import histogram
 from campaigns.kit.mappings import Json
 

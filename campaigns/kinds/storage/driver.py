@@ -114,9 +114,7 @@ class Storage(Driver):
     families = (MACHINE, "candlepin", "http", "katello", "postgresql", "pulp")
     schemes = SSH_SCHEMES
     parameters = StorageForm
-    essential = ("directory", "profile", "size_gib", "limit_seconds")
-    factors = ("directory", "profile", "rw", "size_gib", "block_size", "depth", "direct", "engine")
-    work = ("profile", "rw", "size_gib")
+    first_factors = ("directory", "profile", "rw")
     amount = ("bytes read and written",)
     work_units = ("phase",)
     metrics = _metrics()

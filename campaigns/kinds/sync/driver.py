@@ -19,9 +19,8 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.snippets import command, foreman_snippets
 from campaigns.kinds.sync.feed import feeds_read, require_allowed
-from campaigns.kinds.sync.form import KATELLO, OF_ONE_FAMILY, PULP, SyncForm, misfits
+from campaigns.kinds.sync.form import KATELLO, OF_A_REMOTE, PULP, SyncForm, missing
 from campaigns.kinds.sync.katello.steps import KatelloSteps
-from campaigns.kinds.sync.repositories import OF_A_REMOTE
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.mappings import Settings
 from campaigns.kit.network import Rules
@@ -56,33 +55,10 @@ class Sync(Driver):
     families = (PULP, KATELLO)
     one_upstream = True
     parameters = SyncForm
-    of_one_family = OF_ONE_FAMILY
-    essential = (
-        "feed",
-        "repository_ids",
-        "content",
-        "download_concurrency",
-        "repositories",
-        "repeat",
-    )
-    factors = (
-        *OF_A_REMOTE,
-        "feed",
-        "repository_ids",
-        "proxy",
-        "content",
-        "sync_policy",
-        "repositories",
-        "repeat",
-        "optimize",
-        "publish",
-    )
+    first_factors = OF_A_REMOTE
     sample = "sync"
     work_units = ("file", "GB")
     rate = ("files per second", "files/s")
-    load = ("repositories",)
-    work = ("feed", "repository_ids", "proxy", "content", "repositories", "repeat", "publish")
-    addresses = ("feed", "repository_ids", "proxy")
     amount = ("units of content", "units counted")
     metrics = (
         Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),
@@ -132,7 +108,10 @@ class Sync(Driver):
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
     ) -> Mapping[str, str]:
         """Return messages for parameters that only the other family has, and for missing ones."""
-        return misfits(family, parameters, factors)
+        return {
+            **super().misfits(family, parameters, factors),
+            **missing(family, parameters, factors),
+        }
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return none: the server loads the feed, not perfdash."""

@@ -1,4 +1,4 @@
-"""The parameters of the kind `sync`, and which of them each family of servers has."""
+"""The parameters of the kind `sync`, and what each family of servers needs."""
 
 import json
 import re
@@ -9,19 +9,22 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base import Parameters
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    ObjectParameter,
+    ParameterField,
+    TextParameter,
+)
 from campaigns.kinds.base.repository_ids import MOST_REPOSITORIES, Ids
-from campaigns.kit.forms import JsonText
 from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import BadUrl, parse_url
 
+PULP, KATELLO = "pulp", "katello"
 CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
 OWN_FIELDS = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
          "sync_fields": ("remote",)}  # fmt: skip
 """Fields that perfdash sets itself."""
-PARAMETERS = (
-    "policy", "download_concurrency", "rate_limit", "max_retries", "total_timeout", "connect_timeout",
-    "sock_connect_timeout", "sock_read_timeout", "optimize", "sync_policy", "mirror",
-)  # fmt: skip
 DEEPEST = 20
 TOO_DEEP = f"It is nested deeper than {DEEPEST} levels."
 SECRET = re.compile(
@@ -74,29 +77,34 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"there is no {name} in it")
 
 
-def _number(label: str, help_text: str, *, least: float, most: float) -> forms.FloatField:
-    return forms.FloatField(
+class OfRemote(ParameterField):
+    """The field of Pulp's remote of the same name; where it may be empty, Pulp's own value counts."""
+
+    def __init__(self, *, help_text: str, required: bool = False, **named: Any) -> None:
+        usual = "" if required else " Empty: Pulp's own."
+        super().__init__(only_for=PULP, required=required, help_text=f"{help_text}{usual}", **named)
+
+
+class RemoteChoice(OfRemote, forms.ChoiceField):
+    """One of a few texts."""
+
+
+class RemoteCount(OfRemote, forms.IntegerField):
+    """A whole number."""
+
+
+class RemoteSeconds(OfRemote, forms.FloatField):
+    """Seconds."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(min_value=0.001, max_value=86_400, **named)
+
+
+def _fields(label: str, what: str) -> ObjectParameter:
+    return ObjectParameter(
         label=label,
-        min_value=least,
-        max_value=most,
-        required=False,
-        help_text=f"{help_text} Empty: Pulp's own.",
-    )
-
-
-def _count(label: str, help_text: str, *, least: int, most: int) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        min_value=least,
-        max_value=most,
-        required=False,
-        help_text=f"{help_text} Empty: Pulp's own.",
-    )
-
-
-def _fields(label: str, what: str) -> JsonText:
-    return JsonText(
-        label=label,
+        varies=False,
+        only_for=PULP,
         required=False,
         max_length=2000,
         validators=[check_object],
@@ -116,7 +124,7 @@ def _secrets(data: Any, name: str = "") -> Iterator[str]:
         yield name
 
 
-class Content(forms.CharField):
+class Content(TextParameter):
     """A plug-in and its type, stored as in the paths of the API: file is file/file."""
 
     def to_python(self, value: Any) -> str:
@@ -128,8 +136,11 @@ class Content(forms.CharField):
 class SyncForm(forms.Form):
     """The parameters of one sync."""
 
-    feed = forms.CharField(
+    feed = TextParameter(
         label="Feed",
+        address=True,
+        only_for=PULP,
+        essential=True,
         required=False,
         max_length=1000,
         validators=[check_feed],
@@ -137,12 +148,17 @@ class SyncForm(forms.Form):
     )
     repository_ids = Ids(
         label="Repository IDs",
+        address=True,
+        only_for=KATELLO,
+        essential=True,
         required=False,
         max_length=400,
         help_text="Ids of the Katello's repositories to sync at the same time, such as 3, 5.",
     )
-    proxy = forms.IntegerField(
+    proxy = IntegerParameter(
         label="Smart proxy",
+        address=True,
+        only_for=KATELLO,
         required=False,
         min_value=1,
         max_value=2**31 - 1,
@@ -153,13 +169,17 @@ class SyncForm(forms.Form):
     )
     content = Content(
         label="Content type",
+        role="work",
+        only_for=PULP,
+        essential=True,
         initial="file",
         max_length=60,
         validators=[check_content],
         help_text="file, rpm, or another plug-in's REST name, such as python/python.",
     )
-    policy = forms.ChoiceField(
+    policy = RemoteChoice(
         label="Policy",
+        required=True,
         initial="immediate",
         choices=[
             ("immediate", "immediate: everything is downloaded"),
@@ -168,28 +188,38 @@ class SyncForm(forms.Form):
         ],
         help_text="When Pulp downloads the files.",
     )
-    download_concurrency = _count(
-        "Download concurrency", "Downloads of one remote at a time.", least=1, most=1000
+    download_concurrency = RemoteCount(
+        label="Download concurrency",
+        essential=True,
+        min_value=1,
+        max_value=1000,
+        help_text="Downloads of one remote at a time.",
     )
-    rate_limit = _count("Rate limit", "Requests a second of one remote.", least=1, most=100_000)
-    max_retries = _count(
-        "Max retries",
-        "Retries of one download; Pulp replaces 0 by its own default.",
-        least=1,
-        most=100,
+    rate_limit = RemoteCount(
+        label="Rate limit",
+        min_value=1,
+        max_value=100_000,
+        help_text="Requests a second of one remote.",
     )
-    total_timeout = _number("Total timeout", "Seconds of one download.", least=0.001, most=86_400)
-    connect_timeout = _number(
-        "Connect timeout", "Seconds to get a connection.", least=0.001, most=86_400
+    max_retries = RemoteCount(
+        label="Max retries",
+        min_value=1,
+        max_value=100,
+        help_text="Retries of one download; Pulp replaces 0 by its own default.",
     )
-    sock_connect_timeout = _number(
-        "Socket connect timeout", "Seconds to connect.", least=0.001, most=86_400
+    total_timeout = RemoteSeconds(label="Total timeout", help_text="Seconds of one download.")
+    connect_timeout = RemoteSeconds(
+        label="Connect timeout", help_text="Seconds to get a connection."
     )
-    sock_read_timeout = _number(
-        "Socket read timeout", "Seconds without a byte.", least=0.001, most=86_400
+    sock_connect_timeout = RemoteSeconds(
+        label="Socket connect timeout", help_text="Seconds to connect."
     )
-    sync_policy = forms.ChoiceField(
+    sock_read_timeout = RemoteSeconds(
+        label="Socket read timeout", help_text="Seconds without a byte."
+    )
+    sync_policy = ChoiceParameter(
         label="Sync policy",
+        only_for=PULP,
         initial="additive",
         choices=[
             ("additive", "additive"),
@@ -198,15 +228,21 @@ class SyncForm(forms.Form):
         ],
         help_text="What happens to content that the feed no longer has; file has only mirror or not.",
     )
-    repositories = forms.IntegerField(
+    repositories = IntegerParameter(
         label="Repositories",
+        role="load",
+        is_work=True,
+        only_for=PULP,
+        essential=True,
         initial=1,
         min_value=1,
         max_value=MOST_REPOSITORIES,
         help_text="Repositories to sync at the same time, each with a remote of its own.",
     )
-    repeat = forms.ChoiceField(
+    repeat = ChoiceParameter(
         label="Repeat",
+        role="work",
+        essential=True,
         initial="first",
         choices=[
             ("first", "the first sync, into a clean Pulp"),
@@ -214,7 +250,7 @@ class SyncForm(forms.Form):
         ],
         help_text="Which sync is measured. A Katello has only the second.",
     )
-    optimize = forms.ChoiceField(
+    optimize = ChoiceParameter(
         label="Optimize",
         initial="on",
         choices=[("on", "on: skip what has not changed"), ("off", "off: look at everything")],
@@ -223,8 +259,10 @@ class SyncForm(forms.Form):
             "skip_metadata_check, which it has for yum and deb content."
         ),
     )
-    publish = forms.ChoiceField(
+    publish = ChoiceParameter(
         label="Publish",
+        role="work",
+        only_for=PULP,
         initial="off",
         choices=[("off", "sync alone"), ("on", "publish and distribute afterwards")],
         help_text="Publishing has a metric of its own.",
@@ -250,41 +288,20 @@ class SyncForm(forms.Form):
         return self.cleaned_data
 
 
-PULP, KATELLO = "pulp", "katello"
-KATELLO_ONLY = ("repository_ids", "proxy")
-OF_ONE_FAMILY = {
-    name: KATELLO if name in KATELLO_ONLY else PULP
-    for name in SyncForm.base_fields
-    if name not in ("repeat", "optimize")
-}
-"""The only family that has a parameter, by the parameter's name."""
+OF_A_REMOTE = tuple(
+    name for name, field in SyncForm.base_fields.items() if isinstance(field, OfRemote)
+)
+PARAMETERS = (*OF_A_REMOTE, "optimize", "sync_policy", "mirror")
+"""Fields of Pulp that other parameters set."""
 
 
-def misfits(
+def missing(
     family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
 ) -> dict[str, str]:
-    """Return messages for parameters that a family does not have, and for those that it needs."""
-    missing = _missing_of_katello if family == KATELLO else _missing_of_pulp
-    return dict(_of_others(family, parameters, factors)) | dict(missing(parameters, factors))
-
-
-def _of_others(
-    family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
-) -> Iterator[tuple[str, str]]:
-    for name, owner in OF_ONE_FAMILY.items():
-        if owner == family:
-            continue
-        initial = SyncForm.base_fields[name].initial
-        left = f"leave it at {initial}" if initial is not None else "leave it empty"
-        if name in factors:
-            yield name, f"Only a {owner} target has it: do not vary it, and {left}."
-        elif not _is_untouched(parameters.get(name), initial):
-            yield name, f"Only a {owner} target has it: {left}, or choose another target."
-
-
-def _is_untouched(value: Any, initial: Any) -> bool:
-    """Return whether the value is the initial one, or empty; the initial `content` file is stored as file/file."""
-    return value in (None, "", initial) or (bool(initial) and value == f"{initial}/{initial}")
+    """Return messages for parameters that a family needs."""
+    return dict(
+        (_missing_of_katello if family == KATELLO else _missing_of_pulp)(parameters, factors)
+    )
 
 
 def _may_be_empty(name: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]) -> bool:
@@ -301,7 +318,7 @@ def _missing_of_pulp(
 def _missing_of_katello(
     parameters: Parameters, factors: Mapping[str, Sequence[Any]]
 ) -> Iterator[tuple[str, str]]:
-    if all(_may_be_empty(name, parameters, factors) for name in KATELLO_ONLY):
+    if all(_may_be_empty(name, parameters, factors) for name in ("repository_ids", "proxy")):
         yield (
             "repository_ids",
             "Give the ids of repositories that this Katello has, or the id of a proxy.",

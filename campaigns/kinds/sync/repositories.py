@@ -20,19 +20,10 @@ from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import TaskFailed
+from campaigns.kinds.sync.form import OF_A_REMOTE
 from campaigns.kit.http.errors import Answered, ClientError
 from campaigns.kit.mappings import Json, JsonObject
 
-OF_A_REMOTE = (
-    "policy",
-    "download_concurrency",
-    "rate_limit",
-    "max_retries",
-    "total_timeout",
-    "connect_timeout",
-    "sock_connect_timeout",
-    "sock_read_timeout",
-)
 PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
 """What pulpcore uses where a field of the remote is null."""
 NAMES = {"url": "feed", "mirror": "sync_policy"}

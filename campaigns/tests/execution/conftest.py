@@ -24,6 +24,7 @@ from campaigns.kinds.base import (
     Series,
     TargetUnavailable,
 )
+from campaigns.kinds.base.parameters import IntegerParameter, TextParameter
 from campaigns.kinds.programs import starving
 from campaigns.models import Attempt, Run, Target, TargetLease, Worker
 from campaigns.planning import checking, drafts, lifecycle
@@ -40,8 +41,8 @@ def unhindered(request, monkeypatch):
 
 
 class ControlledForm(forms.Form):
-    level = forms.IntegerField(initial=1)
-    manners = forms.CharField(initial="good")
+    level = IntegerParameter(initial=1)
+    manners = TextParameter(initial="good")
 
 
 class Controlled(Driver):
@@ -50,7 +51,6 @@ class Controlled(Driver):
     label, summary, question = "Controlled", "for tests", "What happens?"
     families = ("controlled",)
     parameters = ControlledForm
-    factors = ("level", "manners")
     metrics = (
         Metric("duration", "Duration", "s", lower_is_better=True, primary=True),
         Metric("rate", "Rate", "1/s", lower_is_better=False),

@@ -14,6 +14,7 @@ from campaigns.kinds.program.definition import (
 )
 from campaigns.kinds.program.driver import driver_for, places
 from campaigns.kit.errors import Invalid
+from campaigns.targets.variables import variables_of
 
 NUMBER = {"name": "n", "initial": 1}
 TEXT = {"name": "path", "type": "text", "initial": "a"}
@@ -183,4 +184,4 @@ def test_of_many_mistakes_the_first_are_told():
 def test_the_number_of_a_parameter_that_means_no_limit_is_that_of_its_kind():
     made = driver_for(read(parameters=[NUMBER | {"unlimited": 0}, TEXT]), ("http",))
 
-    assert made.unlimited == {"n": 0}
+    assert variables_of(made, None).unlimited == {"n": 0}
