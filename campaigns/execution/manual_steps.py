@@ -10,8 +10,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.mappings import Settings
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import Attempt, Campaign, FoundSetting, ManualStep, Run, Setting, TargetStep
 from campaigns.planning.configurations import run_values
 from campaigns.planning.lifecycle.rows import log, name_of

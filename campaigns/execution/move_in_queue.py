@@ -7,11 +7,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from campaigns.execution.queues import in_queues_of
-from campaigns.execution.waiting import ORDER
+from campaigns.execution.waiting import ORDER, quoted_campaign
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
-from campaigns.kit.owners import quoted_campaign, require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import Campaign, LogLine
 from campaigns.planning.lifecycle.rows import name_of
 

@@ -9,8 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 
 from campaigns.execution.live import seconds_left
-from campaigns.execution.waiting import ORDER, Wait, waiting_for
-from campaigns.kit.owners import CAMPAIGN, quoted_campaign
+from campaigns.execution.waiting import ORDER, UNNAMED, Wait, quoted_campaign, waiting_for
 from campaigns.kit.rights import May
 from campaigns.models import (
     Attempt,
@@ -186,7 +185,7 @@ def _waiting(
         entries.append(
             Waiting(
                 pk=campaign.pk if seen else None,
-                name=campaign.name if seen else CAMPAIGN,
+                name=campaign.name if seen else UNNAMED,
                 state=campaign.state,
                 target=campaign.target_names if seen else "",
                 place=place,

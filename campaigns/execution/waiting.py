@@ -8,14 +8,15 @@ from django.db.models import F, Q
 from campaigns.execution.manual_steps import open_requests
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
-from campaigns.kit.owners import quoted_campaign, target_name
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, on_address
 from campaigns.planning import analyses, carried
 from campaigns.planning.expected import expected_seconds
 from campaigns.planning.pools import needed_pools
 from campaigns.planning.workers import present_by_pool
 from campaigns.targets import quiet
+from campaigns.targets.names import target_name
 
+UNNAMED = "a campaign of another team"
 ORDER = (F("queue_place").asc(nulls_first=True), F("launched_at").asc(nulls_first=True), "pk")
 
 
@@ -25,6 +26,11 @@ class Wait:
 
     why: str
     open_end: bool = False
+
+
+def quoted_campaign(row: Campaign, team: int | None) -> str:
+    """Return the name of a campaign for a sentence; other teams' campaigns are not named."""
+    return f"“{row.name}”" if row.team_id == team else UNNAMED
 
 
 def waiting_for(campaign: Campaign) -> Wait:

@@ -554,6 +554,8 @@ class LaunchRequest(models.Model):
     definition_hash: of the requested definition; the request is void once that has changed.
     """
 
+    TEAM = "campaign__team"
+
     class Step(models.TextChoices):
         LAUNCH = "launch", "launch"
         TRY = "try", "try-out"

@@ -27,6 +27,8 @@ class Conclusion(models.Model):
     EDITABLE = frozenset({State.DRAFT, State.CHANGES_REQUESTED, State.REOPENED})
     STANDING = frozenset({State.IN_REVIEW, State.ACCEPTED})
     """States that are void once the data differ from those that were sent to review."""
+    RESTS_ON = "evidence__campaign__team"
+    """The path to teams: who may not see all of them does not see the row; see `kit.rights`."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="conclusions")
     author = models.ForeignKey(
@@ -224,6 +226,8 @@ class Thread(models.Model):
         CHART = "chart", "chart"
         CONCLUSION = "conclusion", "conclusion"
 
+    RESTS_ON = "conclusion__evidence__campaign__team"
+
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="threads")
     on = models.CharField(max_length=10, choices=On)
     campaign = models.ForeignKey(
@@ -254,6 +258,9 @@ class Thread(models.Model):
 
 class Comment(models.Model):
     """A comment in Markdown. A deleted one stays in its place without its text."""
+
+    TEAM = "thread__team"
+    RESTS_ON = "thread__conclusion__evidence__campaign__team"
 
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(

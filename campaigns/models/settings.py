@@ -150,6 +150,9 @@ class ManualStep(models.Model):
     it only records the value of a setting before the campaign, and nothing waits for it.
     """
 
+    TEAM = "target__team"
+    """The path to the team whose members have rights to the row; see `kit.rights`."""
+
     target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="manual_steps")
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="manual_steps", null=True

@@ -16,6 +16,8 @@ class Team(models.Model):
     second_for_production: a launch on a production target needs approval by a second person.
     """
 
+    TEAM = "pk"
+
     name = models.CharField(max_length=100, unique=True)
     is_default = models.BooleanField(default=False)
     approvals_needed = models.PositiveSmallIntegerField(

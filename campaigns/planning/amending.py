@@ -13,8 +13,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import Text
 from campaigns.kit.mappings import CleanedData, Contrast, FieldValues
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.kit.structs import clean_leaf
 from campaigns.models import Amendment, Campaign, Factor
 from campaigns.planning.checking import time_limit_of

@@ -10,9 +10,8 @@ from django.db.models.functions import Now
 from campaigns.kinds.base.values import BLIND_LABEL, TARGET
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.owners import require_right, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right, require_right_of_sender
 from campaigns.models import (
     Attempt,
     Campaign,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from campaigns.kit.compiled import Compiled
-from campaigns.kit.owners import quoted_target, target_name
 from campaigns.models import Target
+from campaigns.targets.names import quoted_target, target_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from django.db import transaction
 from campaigns.kit import network
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import Invalid
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import Target
 from campaigns.targets.forms import rule_to_confirm
 from campaigns.targets.saving import rules_for

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from campaigns.kit.activity import Action, record
-from campaigns.kit.owners import target_name
 from campaigns.kit.units import roughly
 from campaigns.models import Target
 from campaigns.targets.allowed import same_server
+from campaigns.targets.names import target_name
 from campaigns.targets.quiet import hours_of
 from campaigns.targets.quiet_hours import BadQuietHours
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import CONTROL, send
-from campaigns.kit.owners import quoted_target
 from campaigns.models import Attempt, Target, TargetLease
+from campaigns.targets.names import quoted_target
 
 
 def request_probe(target: Target) -> str:

@@ -4,10 +4,10 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from campaigns.kit.owners import target_name
 from campaigns.kit.units import roughly
 from campaigns.models import Target
 from campaigns.targets.allowed import same_server
+from campaigns.targets.names import target_name
 from campaigns.targets.quiet_hours import BadQuietHours, QuietHours, parse
 
 hours_of = lru_cache(maxsize=256)(parse)

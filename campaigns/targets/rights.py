@@ -16,8 +16,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.network import NetworkError
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import ConfirmedRights, Target
 from campaigns.targets.probes import busy
 from campaigns.targets.saving import as_driver_sees_it, rules_for

@@ -17,12 +17,12 @@ from campaigns.kit.forms import messages_of
 from campaigns.kit.http.credentials import Tls
 from campaigns.kit.mappings import Columns, FieldValues, Settings
 from campaigns.kit.own_services import installation_rules
-from campaigns.kit.owners import TARGET, require_right_of_sender
 from campaigns.kit.revisions import Seen, require_seen
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right_of_sender
 from campaigns.models import Installation, Target, Team, Watch
 from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
+from campaigns.targets.names import UNNAMED
 from campaigns.targets.production import require_to_unmark
 from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address
 
@@ -215,7 +215,7 @@ def remarks_on(target: Target, data: FieldValues) -> list[str]:
     """Return warnings for the user who saved a target."""
     notes = []
     if names := other_names([target])[target.pk]:
-        known = ", ".join(name if name == TARGET else f"“{name}”" for name in names)
+        known = ", ".join(name if name == UNNAMED else f"“{name}”" for name in names)
         notes.append(
             f"This is the same server as {known}: they share one queue, one run at a time, and the "
             "limits, quiet hours and production mark of each."

@@ -3,8 +3,7 @@
 from django.urls import URLPattern, get_resolver
 
 from campaigns.kit.api.views import Api
-from campaigns.kit.owners import Takes
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, Takes
 
 CHANGING = ("post", "put", "patch", "delete")
 OF_OTHERS = ("allauth.", "django.views.generic.base.RedirectView")

@@ -17,8 +17,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import ModelOutput, OfModel, Selectable
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.owners import find
-from campaigns.kit.rights import Right, rights_in, teams_with
+from campaigns.kit.rights import Right, find, rights_in, teams_with
 from campaigns.models import Membership, Role, Team
 
 TAG = "teams"

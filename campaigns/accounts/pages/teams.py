@@ -12,11 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.accounts import queries, teams
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors
-from campaigns.kit.owners import find
 from campaigns.kit.pages.moved import Difference, Moved, moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, user_of
 from campaigns.kit.revisions import Changed, Data, held, revision_of
-from campaigns.kit.rights import ACTIVITIES, RIGHTS, Right
+from campaigns.kit.rights import ACTIVITIES, RIGHTS, Right, find
 from campaigns.models import Membership, Role, Team
 
 

@@ -16,8 +16,7 @@ from campaigns.kit.api.outputs import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import JsonObject
-from campaigns.kit.owners import team_for
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, team_for
 from campaigns.models import Program, Target
 
 TAG = "programs"

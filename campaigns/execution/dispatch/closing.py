@@ -6,7 +6,6 @@ from campaigns.execution.dispatch.analyses import untouched
 from campaigns.kit.activity import Action, record
 from campaigns.kit.numbers import plain_percent, without_sign
 from campaigns.kit.outbox import announce
-from campaigns.kit.owners import target_name
 from campaigns.models import Announcement, Attempt, Campaign, Finding, LogLine, Run
 from campaigns.planning.analyses import request_analysis
 from campaigns.planning.carried import why_permission
@@ -17,6 +16,7 @@ from campaigns.results.search_runs import state_of
 from campaigns.stats.capacity_search import Why
 from campaigns.targets import overload
 from campaigns.targets.allowed import same_server
+from campaigns.targets.names import target_name
 
 STOPS = {
     "precise": "precise enough",

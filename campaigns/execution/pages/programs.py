@@ -18,11 +18,10 @@ from campaigns.kinds.program.driver import metrics_of
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import add_errors
 from campaigns.kit.mappings import TemplateContext
-from campaigns.kit.owners import team_for
 from campaigns.kit.pages.moved import opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.revisions import Changed, held
-from campaigns.kit.rights import Right, visible
+from campaigns.kit.rights import Right, team_for, visible
 from campaigns.models import Campaign, Program
 from campaigns.targets.ssh_logins import is_admin
 

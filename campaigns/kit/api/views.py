@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from campaigns.kit import owners
+from campaigns.kit import rights
 from campaigns.kit.api import idempotency, lists, problems
 from campaigns.kit.api.authentication import (
     BrowserAuthentication,
@@ -88,7 +88,7 @@ class Api(APIView):
         if name in self.admits_later and not keyed:
             return
         if self.of is not None or right != Right.SEE:
-            owners.admit(self.user, right, self.of, kwargs.get("pk"))
+            rights.admit(self.user, right, self.of, kwargs.get("pk"))
         if keyed and not self.reads_body:
             digest = sha256(request.body).digest()
             act = partial(handler, request, *args, **kwargs)

@@ -15,9 +15,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from campaigns.kit.errors import Invalid
-from campaigns.kit.owners import Takes, admit, find
 from campaigns.kit.pages.moved import posted
-from campaigns.kit.rights import May, Right, teams_with
+from campaigns.kit.rights import May, Right, Takes, admit, find, teams_with
 from campaigns.models import Campaign, Target
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -73,7 +72,7 @@ def target_of(request: HttpRequest, pk: int | str, right: Right = Right.SEE) -> 
 
 
 class TeamForm(forms.Form):
-    """A select for the team of a new row; `owners.team_for` checks it."""
+    """A select for the team of a new row; `rights.team_for` checks it."""
 
     team = forms.CharField(
         required=False, widget=forms.Select, help_text="Its members see it; nobody else does."

@@ -12,9 +12,8 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.moment import one_moment
-from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
-from campaigns.kit.rights import Right, require
+from campaigns.kit.rights import Right, require, team_for
 from campaigns.models import Campaign
 from campaigns.overview.api.outputs import CampaignDetail, CampaignOutput
 from campaigns.planning import amending, checking, drafts, lifecycle, storage

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from campaigns.kit.api.inputs import NoQuery
 from campaigns.kit.api.openapi import document, operation
 from campaigns.kit.api.views import Api
-from campaigns.kit.owners import for_everybody
+from campaigns.kit.rights import for_everybody
 from perfdash.headers import CONTENT_SECURITY_POLICY
 
 TAG = "documents"

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from campaigns.kit.owners import for_everybody
+from campaigns.kit.rights import for_everybody
 from campaigns.overview.documentation import INDEX, pages, read
 from campaigns.overview.help_search import find
 

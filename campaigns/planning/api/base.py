@@ -7,8 +7,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from campaigns.kit.api.views import Api
-from campaigns.kit.owners import find
-from campaigns.kit.rights import Right, visible
+from campaigns.kit.rights import Right, find, visible
 from campaigns.models import Campaign, LaunchRequest, Target
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput
 

@@ -14,8 +14,7 @@ from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
-from campaigns.kit.owners import find
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, find
 from campaigns.models import LaunchRequest
 from campaigns.planning import lifecycle
 from campaigns.planning.api.launch_outputs import LaunchRequestOutput

@@ -11,8 +11,7 @@ from campaigns.kit.api.outputs import ModelOutput
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.filters import LARGEST
-from campaigns.kit.owners import find
-from campaigns.kit.rights import Right, visible
+from campaigns.kit.rights import Right, find, visible
 from campaigns.models import Campaign, Template
 from campaigns.planning import templates
 from campaigns.planning.filters import TemplateFilters

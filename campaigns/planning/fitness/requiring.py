@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.planning.fitness.checks import MOST_CLIENTS
 from campaigns.planning.fitness.judging import NOT_KNOWN
 from campaigns.planning.fitness.known import Fitness, fitness_of
+from campaigns.targets.names import quoted_target
 
 
 def missing_of(campaign: Campaign, targets: Sequence[Target], clients: Iterable[Any]) -> list[str]:

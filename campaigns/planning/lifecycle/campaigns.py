@@ -11,8 +11,7 @@ from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.numbers import grouped
 from campaigns.kit.outbox import announce
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import (
     Announcement,
     Attempt,

@@ -1,9 +1,9 @@
 """The names of production servers, which a person types before they are loaded."""
 
 from campaigns.kit.errors import NotConfirmed
-from campaigns.kit.owners import quoted_target
 from campaigns.models import Campaign, Target
 from campaigns.targets.allowed import allowed_on_each
+from campaigns.targets.names import quoted_target
 
 
 def require_confirmed(campaign: Campaign, confirmed_name: str) -> None:

@@ -6,8 +6,7 @@ from django.db.models.functions import Now
 
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, require_right
 from campaigns.models import Attempt, Campaign, Exclusion, LaunchRequest, LogLine, Run
 from campaigns.planning.launch_checks import require_ready
 from campaigns.planning.lifecycle import approval

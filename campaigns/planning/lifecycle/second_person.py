@@ -7,8 +7,7 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.outbox import announce
-from campaigns.kit.owners import require_right
-from campaigns.kit.rights import NotAllowed, NotVisible, Right, may
+from campaigns.kit.rights import NotAllowed, NotVisible, Right, may, require_right
 from campaigns.models import Announcement, Campaign, LaunchRequest
 from campaigns.planning.lifecycle import approval
 from campaigns.planning.lifecycle.campaigns import extend, launch, try_or_request_approval

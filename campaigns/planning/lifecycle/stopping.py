@@ -14,7 +14,6 @@ from django.db.models.functions import Now
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.outbox import announce
-from campaigns.kit.owners import target_name
 from campaigns.kit.units import written
 from campaigns.models import Announcement, Attempt, Campaign, LogLine, Run
 from campaigns.planning import carried
@@ -22,6 +21,7 @@ from campaigns.planning.expected import budget_seconds_left
 from campaigns.planning.lifecycle.rows import log, stop_everything
 from campaigns.targets import overload, quiet
 from campaigns.targets.allowed import allowed_on
+from campaigns.targets.names import target_name
 
 WHAT_TO_DO = "Look at the target, then resume or cancel."
 MOST_REMEMBERED = 100

@@ -10,9 +10,8 @@ from django.views.decorators.http import require_POST
 
 from campaigns.kit.errors import NotPossible
 from campaigns.kit.events import work_waits
-from campaigns.kit.owners import find
 from campaigns.kit.pages.people import takes, user_of
-from campaigns.kit.rights import NotAllowed, Right
+from campaigns.kit.rights import NotAllowed, Right, find
 from campaigns.models import Campaign, LaunchRequest
 from campaigns.planning import lifecycle
 from campaigns.planning.launch_checks import asked_checks, planned_by

@@ -29,8 +29,7 @@ from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid
 from campaigns.kit.events import work_waits
 from campaigns.kit.mappings import JsonObject
-from campaigns.kit.owners import admit, team_for
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, admit, team_for
 from campaigns.models import ApiToken, Campaign, Scope, Submission, Team
 from campaigns.planning.analyses import request_analysis, request_analysis_of_received
 from campaigns.planning.api.launch_outputs import CampaignName

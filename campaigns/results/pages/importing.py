@@ -18,9 +18,8 @@ from campaigns.kit.events import work_waits
 from campaigns.kit.formats import direction
 from campaigns.kit.forms import Text
 from campaigns.kit.mappings import JsonObject, TemplateContext
-from campaigns.kit.owners import team_for
 from campaigns.kit.pages.people import takes, team_form, user_of
-from campaigns.kit.rights import Right, visible
+from campaigns.kit.rights import Right, team_for, visible
 from campaigns.models import Campaign, Submission
 from campaigns.planning.analyses import request_analysis
 from campaigns.results.importing import waiting

@@ -9,9 +9,8 @@ from campaigns.kit.api.inputs import FormInput, Input, Name
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.views import Api
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.kit.owners import team_for
 from campaigns.kit.revisions import revision_of
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, team_for
 from campaigns.models import Target
 from campaigns.targets import ending, feeds, rights, saving
 from campaigns.targets.api.outputs import TargetAnswer, TargetOutput

@@ -19,13 +19,12 @@ from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import add_errors, ask_again, is_key
 from campaigns.kit.mappings import Json, TemplateContext
-from campaigns.kit.owners import team_for
 from campaigns.kit.pages.forms import problems_of
 from campaigns.kit.pages.moved import of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import may, takes, team_form, user_of
 from campaigns.kit.pages.sorting import Sort
 from campaigns.kit.revisions import Changed
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, team_for
 from campaigns.models import Target, Watch
 from campaigns.targets import feeds, quiet_hours, rights, saving, ssh_logins
 from campaigns.targets.actions import fingerprint_of

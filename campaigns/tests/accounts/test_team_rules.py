@@ -4,8 +4,7 @@ import pytest
 
 from campaigns.accounts import teams
 from campaigns.kit.errors import Invalid
-from campaigns.kit.owners import team_for
-from campaigns.kit.rights import NotAllowed, NotVisible
+from campaigns.kit.rights import NotAllowed, NotVisible, team_for
 from campaigns.models import AuditEvent, Membership, Team
 from campaigns.tests.people import join, somebody
 

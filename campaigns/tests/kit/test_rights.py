@@ -1,9 +1,18 @@
 import pytest
 from django.contrib.auth.models import User
 
-from campaigns.kit import owners, rights
+from campaigns.kit import rights
 from campaigns.kit.rights import May, Right
-from campaigns.models import Campaign, Conclusion, Evidence, Membership, Role, Team
+from campaigns.models import (
+    Campaign,
+    Comment,
+    Conclusion,
+    Evidence,
+    Membership,
+    Role,
+    Team,
+    Thread,
+)
 from campaigns.tests.people import join, somebody
 
 pytestmark = pytest.mark.django_db
@@ -109,9 +118,9 @@ def test_a_row_is_found_by_the_role_in_its_own_team(team):
     seen = Campaign.objects.create(team=team, name="seen", kind="sync", primary_metric="x")
     other = somebody("admin elsewhere", "admin", team=Team.objects.create(name="Katello"))
 
-    assert owners.find(Campaign.objects.all(), somebody("viewer", "viewer", team=team)) == seen
+    assert rights.find(Campaign.objects.all(), somebody("viewer", "viewer", team=team)) == seen
     with pytest.raises(rights.NotVisible):
-        owners.find(Campaign.objects.all(), other, pk=seen.pk)
+        rights.find(Campaign.objects.all(), other, pk=seen.pk)
 
 
 def test_a_conclusion_on_what_another_team_measured_is_hidden_beside_one_that_is_not(team):
@@ -122,8 +131,19 @@ def test_a_conclusion_on_what_another_team_measured_is_hidden_beside_one_that_is
         Conclusion.objects.create(team=team, author=viewer, claim=claim)
         for claim in ("As fast.", "Faster.")
     )
-    Evidence.objects.create(conclusion=hidden, position=1, campaign=measured)
+    own = Campaign.objects.create(team=team, name="y", kind="sync", primary_metric="x")
+    Evidence.objects.create(conclusion=plain, position=1, campaign=own)
+    for position, campaign in enumerate((own, measured)):
+        Evidence.objects.create(conclusion=hidden, position=position, campaign=campaign)
 
-    assert owners.find(Conclusion.objects.all(), viewer, pk=plain.pk) == plain
-    with pytest.raises(rights.NotVisible):
-        owners.find(Conclusion.objects.all(), viewer, pk=hidden.pk)
+    for conclusion in (plain, hidden):
+        thread = Thread.objects.create(team=team, on="conclusion", conclusion=conclusion)
+        comment = Comment.objects.create(thread=thread, author=viewer, text="So it is.")
+        for row in (conclusion, thread, comment):
+            rows = type(row).objects.all()
+            assert rights.without_hidden(rows, viewer).contains(row) == (conclusion == plain)
+            if conclusion == plain:
+                assert rights.find(rows, viewer, pk=row.pk) == row
+                continue
+            with pytest.raises(rights.NotVisible):
+                rights.find(rows, viewer, pk=row.pk)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
-from campaigns.kit import owners
+from campaigns.kit import rights
 from campaigns.kit.pages import people
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -102,10 +102,10 @@ def answer_unless_admitted(client: Client, method: str, path: str) -> Any:
         admit_unpatched(*arguments)
         raise Admitted
 
-    admit_unpatched = owners.admit
+    admit_unpatched = rights.admit
     with (
         suppress(Admitted),
-        patch.object(owners, "admit", admit),
+        patch.object(rights, "admit", admit),
         patch.object(people, "admit", admit),
     ):
         return answer(client, method, path)

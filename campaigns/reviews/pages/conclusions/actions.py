@@ -11,11 +11,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import is_key
-from campaigns.kit.owners import find
 from campaigns.kit.pages.moved import Moved, of_texts, opened_on, seen_in
 from campaigns.kit.pages.people import campaign_of, takes, user_of
 from campaigns.kit.revisions import Changed
-from campaigns.kit.rights import Right
+from campaigns.kit.rights import Right, find
 from campaigns.models import Campaign, Conclusion
 from campaigns.reviews.checklist import checklist, without_word
 from campaigns.reviews.content import Content, content_of, revised
