@@ -1,7 +1,7 @@
 """Findings as rows of the database: shapes of `values` to JSON and back. The only place that converts them."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -236,6 +236,11 @@ class Findings:
             return self.cells
         name = "cells" if metric == self.metrics[0] else f"cells:{metric}"
         return self.charts.read(name, Cells)
+
+    def without_verdicts(self) -> "Findings":
+        """Return the findings that judge nothing."""
+        nothing: dict[str, Any] = {name: None for name in ON_PAGES if name in Finding.JUDGING}
+        return replace(self, **nothing)
 
     @property
     def summaries(self) -> Cells | BriefCells | None:

@@ -5,6 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from campaigns.findings.pages.result import AnswerLevel, EvidenceLevel
 from campaigns.planning import drafts
 from campaigns.planning.checking import check
 from campaigns.tests.people import somebody
@@ -36,6 +37,16 @@ def browser(person) -> Client:
 def draft(target, person):
     """Six runs: two engines, three pairs."""
     return drafts.create(check(definition(target=target.pk, seed=5)), person)
+
+
+def answer_level_of(response: Any) -> Any:
+    """The level of the answer on a page of a result."""
+    return next(each for each in response.context["levels"] if isinstance(each, AnswerLevel))
+
+
+def evidence_of(response: Any) -> Any:
+    """The level of the evidence on a page of a result."""
+    return next(each for each in response.context["levels"] if isinstance(each, EvidenceLevel))
 
 
 class Page(HTMLParser):

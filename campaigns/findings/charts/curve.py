@@ -1,4 +1,4 @@
-"""Every run against the levels of one factor: the chart next to the answer of a result. Pure."""
+"""The chart next to the answer of a result: every run against the levels of one factor, or the changes of pairs. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from campaigns.findings.charts import levels
-from campaigns.findings.charts.base import View, quantity_of, run_note
+from campaigns.findings.charts.base import Late, Shown, View, quantity_of, run_note
 from campaigns.findings.charts.capacity_lines import JUDGED
 from campaigns.findings.charts.cells import (
     STATES,
@@ -17,6 +17,7 @@ from campaigns.findings.charts.cells import (
     Recommended,
     Runs,
 )
+from campaigns.findings.charts.pairs import pairs_plot
 from campaigns.findings.values import (
     BriefCell,
     BriefCells,
@@ -25,6 +26,7 @@ from campaigns.findings.values import (
     CellRun,
     Cells,
     LevelsFinding,
+    Pairs,
     SummarisedCell,
 )
 from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
@@ -32,6 +34,32 @@ from campaigns.results.run_plots import Plot
 from campaigns.stats.cell_summary import CellSummary
 
 CURVE = "curve"
+
+
+def pairs_of(shown: Shown) -> Pairs | None:
+    """Return the finding of pairs, where it is of the metric that is shown."""
+    return shown.findings.pairs if shown.primary else None
+
+
+def main_plot(shown: Shown) -> tuple[Plot | None, tuple[Plot, ...]]:
+    """Draw the chart of every run: changes of pairs, or runs against the levels."""
+    findings = shown.findings
+    if pairs := pairs_of(shown):
+        return pairs_plot(pairs, shown.labels, withheld=shown.is_open), ()
+    cells = findings.summaries
+    if not cells or not has_drawing(cells):
+        return None, ()
+    if not shown.judged:
+        return levels_plot(cells, shown.labels, shown.view)
+    judged = findings.levels, findings.curves, findings.capacity
+    return levels_plot(cells, shown.labels, shown.view, *judged)
+
+
+def late_plot(shown: Shown) -> Late | None:
+    """Return the chart of the runs where they are many: its page has the drawing at most, and requests the figure."""
+    if not shown.many or not shown.findings.summaries or pairs_of(shown):
+        return None
+    return Late(CURVE, levels_title(shown.findings.summaries, shown.labels, shown.view))
 
 
 def levels_plot(

@@ -8,10 +8,10 @@ from django.views.decorators.http import require_GET
 
 from campaigns.findings.charts.base import Shown
 from campaigns.findings.charts.capacity import CAPACITY
-from campaigns.findings.charts.curve import is_over_load
+from campaigns.findings.charts.curve import is_over_load, main_plot, pairs_of
 from campaigns.findings.pages.levels import ANSWER, EVIDENCE, address_of
-from campaigns.findings.pages.panels import panel_of, shown_of
-from campaigns.findings.pages.result import main_plot, pairs_of
+from campaigns.findings.pages.panels import panel_of
+from campaigns.findings.pages.view import shown_of
 from campaigns.findings.store import findings_of
 from campaigns.kit.charts.labels import level_text
 from campaigns.kit.moment import one_moment
@@ -71,10 +71,12 @@ def _how_to_read(campaign: Campaign, shown: Shown, plot: Plot) -> SafeString:
     """Return the reading help of the chart next to the answer; without a request, the glossary is not linked."""
     pairs = pairs_of(shown)
     context = {
-        "strata": {"baseline": level_text(pairs.baseline)} if pairs else None,
+        "chart": {
+            "strata": {"baseline": level_text(pairs.baseline)} if pairs else None,
+            "several": plot.several,
+            "over_load": shown.judged and is_over_load(shown.findings.capacity, shown.view),
+        },
         "metric": metric_of(campaign, shown.view.metric),
-        "several": plot.several,
-        "over_load": shown.judged and is_over_load(shown.findings.capacity, shown.view),
         "saved": True,
     }
     return render_to_string("findings/_howto.html", context)

@@ -10,10 +10,12 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_GET
 
 from campaigns.findings.answers import answer_of
-from campaigns.findings.charts.curve import CURVE
-from campaigns.findings.pages.level_tables import GROUP
-from campaigns.findings.pages.panels import comes_late, panel_of, shown_of
-from campaigns.findings.pages.result import CELLS, STATEMENTS, cells_of, levels_of, main_plot
+from campaigns.findings.charts.curve import CURVE, main_plot
+from campaigns.findings.pages.level_tables import GROUP, levels_of
+from campaigns.findings.pages.panels import panel_of
+from campaigns.findings.pages.result import STATEMENTS
+from campaigns.findings.pages.tables import CELLS, cells_of
+from campaigns.findings.pages.view import comes_late, shown_of
 from campaigns.findings.store import findings_of
 from campaigns.kit.charts.drawings import placed
 from campaigns.kit.moment import one_moment

@@ -5,7 +5,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET
 
 from campaigns.findings.comparison_rows import comparison_rows
-from campaigns.findings.pages.panels import panel_of, shown_of
+from campaigns.findings.pages.panels import panel_of
+from campaigns.findings.pages.view import shown_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
 from campaigns.kit.downloads import lines_of

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from campaigns.findings.charts import strips
+from campaigns.findings.charts.base import Shown
 from campaigns.findings.pages.tables import forest_of, interval_text
 from campaigns.findings.values import (
     Best,
@@ -129,6 +130,18 @@ class LevelTables:
     def folded(self) -> bool:
         """Return whether there are so many groups that each is folded."""
         return len(self.groups) > MOST_OPEN
+
+
+def levels_of(shown: Shown, only: Collection[str] | None = None) -> LevelTables | None:
+    """Write the comparisons of levels; none before the stop rule is met, as for pairs.
+
+    only: the groups whose lines are wanted, where they are many.
+    """
+    findings = shown.findings
+    if not findings.levels or not findings.summaries or not shown.primary or shown.is_open:
+        return None
+    told = findings.answer.targets if findings.answer else None
+    return level_tables(findings.levels, findings.summaries, shown.labels, only, told)
 
 
 def level_tables(

@@ -1,6 +1,6 @@
-"""The charts below the answer of a result page: which there are, and their input."""
+"""The charts below the answer of a result page: which there are."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from campaigns.findings.charts import (
     capacity,
@@ -15,16 +15,6 @@ from campaigns.findings.charts import (
     spread,
 )
 from campaigns.findings.charts.base import Chart, Late, Panel, Shown
-from campaigns.findings.pages.view import view_of
-from campaigns.findings.store import Findings
-from campaigns.kit.charts.figure import Quantity
-from campaigns.kit.charts.labels import LevelLabels, inside
-from campaigns.kit.pages.forms import selector
-from campaigns.models import Campaign
-from campaigns.planning.metrics import metric_of
-from campaigns.planning.outline import sample_of
-from campaigns.results.pages_data import Outline
-from campaigns.results.series import series_of_cell
 
 CHARTS: tuple[Chart, ...] = (
     *capacity.CHARTS,
@@ -39,39 +29,6 @@ CHARTS: tuple[Chart, ...] = (
     *drift.CHARTS,
 )
 """In the order of the page."""
-MOST_RUNS, MOST_CELLS = 1000, 60
-"""Charts of more are not part of the page, which requests them when they come into sight."""
-
-
-def comes_late(outline: Outline) -> bool:
-    """Return whether charts of every run or cell come after the page."""
-    return outline.runs > MOST_RUNS or outline.cells > MOST_CELLS
-
-
-def shown_of(
-    campaign: Campaign, outline: Outline, findings: Findings, query: Mapping[str, str]
-) -> Shown:
-    """Return the input of all charts, for the query of an address."""
-
-    def quantity(name: str) -> Quantity:
-        metric = metric_of(campaign, name)
-        return Quantity(inside(metric.label), metric.unit, metric.lower_is_better)
-
-    return Shown(
-        findings=findings,
-        labels=LevelLabels(outline.factors, campaign.block_word),
-        view=view_of(query, campaign, outline, findings),
-        primary_metric=campaign.primary_metric,
-        many=comes_late(outline),
-        is_open=campaign.state in Campaign.ACTIVE,
-        order=campaign.get_order_display().lower(),
-        sessions=outline.sessions,
-        sample=sample_of(campaign),
-        quantity=quantity,
-        series=lambda cell, most: series_of_cell(campaign, cell, most),
-        selector=selector,
-        query=dict(query.items()),
-    )
 
 
 def panels_of(shown: Shown, opened: Collection[str] = (), without: str = "") -> list[Panel | Late]:

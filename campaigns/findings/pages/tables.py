@@ -7,6 +7,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 
 from campaigns.findings.charts import strips
+from campaigns.findings.charts.base import Shown
 from campaigns.findings.values import (
     BriefCell,
     BriefCells,
@@ -43,6 +44,8 @@ from campaigns.results.phrases import span
 from campaigns.stats.paired import PairedComparison
 from campaigns.stats.verdict import Verdict
 
+CELLS = "cells"
+"""The name of the table of cells, in addresses."""
 CELLS_A_PAGE = 50
 
 
@@ -156,6 +159,12 @@ def cell_table(
         scale=f"{amount(scale.low, unit)} to {amount(scale.high, unit)}" if values else "",
         page=shown,
     )
+
+
+def cells_of(shown: Shown) -> CellTable | None:
+    """Return the page of the table of cells that the query names."""
+    summaries = shown.findings.summaries
+    return cell_table(summaries, shown.labels, shown.query.get(CELLS)) if summaries else None
 
 
 def _cell_line(

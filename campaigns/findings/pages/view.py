@@ -1,19 +1,56 @@
-"""Parse the address of a result page, so that a link shows everybody the same view."""
+"""What a result page shows: the view that its address names, the same for everybody, and with it the input of all charts."""
 
 from collections.abc import Mapping, Sequence
 
 from django.forms import BoundField
 
-from campaigns.findings.charts.base import View
+from campaigns.findings.charts.base import Shown, View
 from campaigns.findings.store import Findings
-from campaigns.kit.charts.labels import FactorOutline
+from campaigns.kit.charts.figure import Quantity
+from campaigns.kit.charts.labels import FactorOutline, LevelLabels, inside
 from campaigns.kit.pages.forms import selector
 from campaigns.models import Campaign
+from campaigns.planning.metrics import metric_of
+from campaigns.planning.outline import sample_of
 from campaigns.results.pages_data import Outline
+from campaigns.results.series import series_of_cell
 
 TOGETHER = "all"
 """As colour: all other factors together make the series. As small multiples: there are none."""
 MOST_MULTIPLES = 12
+MOST_RUNS, MOST_CELLS = 1000, 60
+"""Charts of more are not part of the page, which requests them when they come into sight."""
+
+
+def comes_late(outline: Outline) -> bool:
+    """Return whether charts of every run or cell come after the page."""
+    return outline.runs > MOST_RUNS or outline.cells > MOST_CELLS
+
+
+def shown_of(
+    campaign: Campaign, outline: Outline, findings: Findings, query: Mapping[str, str]
+) -> Shown:
+    """Return the input of all charts, for the query of an address."""
+
+    def quantity(name: str) -> Quantity:
+        metric = metric_of(campaign, name)
+        return Quantity(inside(metric.label), metric.unit, metric.lower_is_better)
+
+    return Shown(
+        findings=findings,
+        labels=LevelLabels(outline.factors, campaign.block_word),
+        view=view_of(query, campaign, outline, findings),
+        primary_metric=campaign.primary_metric,
+        many=comes_late(outline),
+        is_open=campaign.state in Campaign.ACTIVE,
+        order=campaign.get_order_display().lower(),
+        sessions=outline.sessions,
+        sample=sample_of(campaign),
+        quantity=quantity,
+        series=lambda cell, most: series_of_cell(campaign, cell, most),
+        selector=selector,
+        query=dict(query.items()),
+    )
 
 
 def view_of(

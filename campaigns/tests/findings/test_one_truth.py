@@ -11,11 +11,13 @@ import pytest
 
 from campaigns.findings import compute
 from campaigns.findings.answers import answers_of
+from campaigns.findings.charts.curve import main_plot
 from campaigns.findings.charts.heat import heat_table
 from campaigns.findings.comparison_rows import HEAD, comparison_rows
-from campaigns.findings.pages.panels import panel_of, shown_of
-from campaigns.findings.pages.result import levels_of, main_plot
+from campaigns.findings.pages.level_tables import levels_of
+from campaigns.findings.pages.panels import panel_of
 from campaigns.findings.pages.tables import excluded_table
+from campaigns.findings.pages.view import shown_of
 from campaigns.findings.recommended import favoured_of
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of

@@ -10,6 +10,7 @@ from campaigns.findings.store import findings_of
 from campaigns.findings.wording.thresholds import threshold_texts
 from campaigns.models import Campaign
 from campaigns.results.storing import Value
+from campaigns.tests.browsing import answer_level_of
 from campaigns.tests.findings.compute.loads import LIMIT, launch, queue, store
 
 pytestmark = pytest.mark.django_db
@@ -138,7 +139,7 @@ def test_the_chart_has_the_values_of_the_condition_and_not_of_the_primary_metric
     )
     said(campaign)
 
-    panel = browser.get(reverse("campaign-print", args=[campaign.pk])).context["carried"]
+    panel = answer_level_of(browser.get(reverse("campaign-print", args=[campaign.pk]))).carried
 
     dots = [trace for trace in panel.plot.figure["data"] if trace.get("name", "").startswith("run")]
     assert {value for trace in dots for value in trace["y"]} == {90.0, 60.0, 30.0}

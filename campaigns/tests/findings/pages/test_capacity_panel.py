@@ -10,7 +10,7 @@ from campaigns.findings.store import stored
 from campaigns.models import Factor, Finding
 from campaigns.stats.capacity import Capacity, CapacityWord, ConditionCapacity, Held, LoadState
 from campaigns.stats.interval import Interval
-from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import Page, answer_level_of, evidence_of
 from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
@@ -82,7 +82,7 @@ def test_a_capacity_is_one_chart_which_stands_beside_the_answer(browser, loaded)
     page = response.content.decode()
     assert page.count('id="panel-capacity"') == 1
     assert 'id="curve"' not in page
-    assert "capacity" not in [panel.id for panel in response.context["panels"]]
+    assert "capacity" not in [panel.id for panel in evidence_of(response).panels]
 
 
 def test_the_load_is_the_axis_and_engines_are_the_lines(browser, loaded):
@@ -105,7 +105,7 @@ def test_how_to_read_tells_of_the_band_only_where_one_is_drawn(browser, loaded):
 
 
 def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
-    panel = browser.get(reverse("campaign-print", args=[loaded.pk])).context["carried"]
+    panel = answer_level_of(browser.get(reverse("campaign-print", args=[loaded.pk]))).carried
     dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
     assert sum(len(each["x"]) for each in dots) == 18
 
@@ -120,8 +120,8 @@ def test_its_runs_are_drawn_and_its_numbers_are_a_file(browser, loaded):
 def test_its_runs_have_the_metric_of_the_condition_whatever_is_shown(browser, loaded, metric):
     address = reverse("campaign-print", args=[loaded.pk])
 
-    context = browser.get(address, {"metric": metric}).context
-    charts = [context["carried"], *context["panels"]]
+    response = browser.get(address, {"metric": metric})
+    charts = [answer_level_of(response).carried, *evidence_of(response).panels]
     (panel,) = [each for each in charts if each and each.id == "capacity"]
 
     dots = [t for t in panel.plot.figure["data"] if t.get("name", "").startswith("run ")]
@@ -134,7 +134,7 @@ def test_other_values_than_those_of_the_condition_are_a_chart_of_the_evidence(br
     answer = browser.get(reverse("campaign", args=[loaded.pk]), {"x": "engine"})
     evidence = browser.get(reverse("campaign-evidence", args=[loaded.pk]), {"x": "engine"})
 
-    assert answer.context["carried"]
+    assert answer_level_of(answer).carried
     assert 'id="curve"' not in answer.content.decode()
     assert 'id="curve"' in evidence.content.decode()
     assert 'id="panel-capacity"' not in evidence.content.decode()
@@ -155,11 +155,11 @@ def test_a_campaign_of_nothing_but_load_shows_its_knee_and_no_best(browser, targ
     seconds = {1: 10.0, 2: 10.1, 4: 10.2, 8: 20.0, 16: 40.0}
     store(campaign, lambda run: seconds[run.cell.levels_by_factor["workers"]] + run.position / 100)
 
-    context = browser.get(reverse("campaign-print", args=[finish(campaign).pk])).context
+    response = browser.get(reverse("campaign-print", args=[finish(campaign).pk]))
 
-    plot = context["plot"]
+    plot = response.context["plot"]
     assert "The knee lies" in plot.label
     assert "Best at" not in plot.label
     shapes = {shape["name"] for shape in plot.figure["layout"]["shapes"]}
     assert shapes == {"knee"}
-    assert context["heat"] is None
+    assert evidence_of(response).heat is None

@@ -6,7 +6,7 @@ import sys
 import pytest
 from django.urls import reverse
 
-from campaigns.findings.pages import panels
+from campaigns.findings.pages import view
 from campaigns.findings.pages.view import TOGETHER
 from campaigns.models import Campaign
 from campaigns.results.importing.demonstration import published_campaign
@@ -141,7 +141,7 @@ def test_small_charts_are_drawn_together(browser, target, person):
 
 
 def test_charts_that_come_late_are_saved_too(browser, levels, monkeypatch):
-    monkeypatch.setattr(panels, "MOST_RUNS", 1)
+    monkeypatch.setattr(view, "MOST_RUNS", 1)
     assert "drift" not in links(browser, page_of(levels))
     part = reverse("campaign-chart", args=[levels.pk, "drift"])
 

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from campaigns.models import Finding
-from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import Page, evidence_of
 from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 def panels(browser, campaign):
     response = browser.get(reverse("campaign-print", args=[campaign.pk]))
-    return {panel.id: panel for panel in response.context["panels"]}
+    return {panel.id: panel for panel in evidence_of(response).panels}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from campaigns.kinds.base import SIMULATOR
 from campaigns.models import Attempt, EnvironmentFact
 from campaigns.results.closing import close
 from campaigns.results.environment import changes_of, environment_of
-from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import Page, evidence_of
 from campaigns.tests.findings.spoken import caveats_of
 from campaigns.tests.measured import begin, finish, launched, outcome
 
@@ -184,9 +184,10 @@ def test_a_result_of_a_simulator_is_labelled_wherever_it_is_shown(browser, measu
 def test_every_chart_of_a_simulator_carries_the_mark_in_the_plot(browser, measured):
     campaign = measured(*[("1", "1")] * 6, simulator=SIMULATED)
 
-    result = browser.get(reverse("campaign-print", args=[campaign.pk])).context
+    result = browser.get(reverse("campaign-print", args=[campaign.pk]))
     run = browser.get(reverse("run", args=[campaign.pk, 1])).context
-    plots = [result["plot"], *(panel.plot for panel in result["panels"]), *run["view"].plots]
+    panels = [panel.plot for panel in evidence_of(result).panels]
+    plots = [result.context["plot"], *panels, *run["view"].plots]
 
     assert len(plots) >= 3
     for plot in plots:

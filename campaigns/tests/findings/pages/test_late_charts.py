@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.findings.charts import sampling
-from campaigns.findings.pages import panels, result, tables
+from campaigns.findings.pages import result, tables, view
 from campaigns.findings.pages.view import TOGETHER
 from campaigns.kit.charts import svg
 from campaigns.models import Attempt, Measurement, Run, Thread
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def many(target, person, monkeypatch):
     """A campaign that counts as one of many runs."""
-    monkeypatch.setattr(panels, "MOST_RUNS", 11)
+    monkeypatch.setattr(view, "MOST_RUNS", 11)
     campaign = launched(
         target, person, factors={"workers": [1, 2, 4]}, order="interleaved", repetitions=4
     )
@@ -154,7 +154,7 @@ def test_a_table_of_cells_is_sent_again_once_a_thread_is_begun(browser, groups, 
 
 
 def test_a_page_of_few_runs_has_its_charts_with_it(browser, many, monkeypatch):
-    monkeypatch.setattr(panels, "MOST_RUNS", 12)
+    monkeypatch.setattr(view, "MOST_RUNS", 12)
 
     text = page(browser, many).content.decode()
 
@@ -225,8 +225,8 @@ def test_what_a_person_wrote_stays_text_in_a_figure(browser, target, person):
 
 
 def test_a_page_of_many_cells_has_none_of_their_charts_either(browser, many, monkeypatch):
-    monkeypatch.setattr(panels, "MOST_RUNS", 12)
-    monkeypatch.setattr(panels, "MOST_CELLS", 2)
+    monkeypatch.setattr(view, "MOST_RUNS", 12)
+    monkeypatch.setattr(view, "MOST_CELLS", 2)
 
     text = page(browser, many).content.decode()
 
@@ -243,7 +243,7 @@ def test_the_table_of_cells_is_the_same_without_their_runs_at_hand(browser, many
     compute.analyse(many)
 
     brief = page(browser, many).context
-    monkeypatch.setattr(panels, "MOST_RUNS", 12)
+    monkeypatch.setattr(view, "MOST_RUNS", 12)
     whole = page(browser, many).context
 
     assert brief["findings"].cells is None
@@ -254,7 +254,7 @@ def test_the_table_of_cells_is_the_same_without_their_runs_at_hand(browser, many
 @pytest.fixture
 def groups(target, person, monkeypatch):
     """A campaign that counts as one of many runs, with three groups of levels."""
-    monkeypatch.setattr(panels, "MOST_RUNS", 11)
+    monkeypatch.setattr(view, "MOST_RUNS", 11)
     factors = {"workers": [1, 2, 4], "path": ["a", "b", "c"]}
     campaign = launched(target, person, factors=factors, order="interleaved", repetitions=3)
     store(campaign, lambda run: 10.0 + run.position % 5)
@@ -264,7 +264,7 @@ def groups(target, person, monkeypatch):
 def test_folded_tables_of_levels_come_when_they_are_unfolded(browser, groups, monkeypatch):
     late = page(browser, groups).content.decode()
     part = chart(browser, groups, "levels-2").content.decode()
-    monkeypatch.setattr(panels, "MOST_RUNS", 100)
+    monkeypatch.setattr(view, "MOST_RUNS", 100)
     whole = page(browser, groups).content.decode()
 
     address = reverse("campaign-chart", args=[groups.pk, "levels-2"])

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from campaigns.findings import compute
 from campaigns.models import Run
-from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import Page, evidence_of
 from campaigns.tests.measured import finish, launched, store
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def get(browser, campaign, **query):
 
 def test_the_page_has_a_heat_table_with_the_recommended_setting_of_each_row(browser, crossed):
     response = get(browser, finish(crossed))
-    heat = response.context["heat"]
+    heat = evidence_of(response).heat
     text = Page(response).text
 
     assert heat.heads == ("1", "2", "4")
@@ -47,7 +47,7 @@ def test_the_page_has_a_heat_table_with_the_recommended_setting_of_each_row(brow
 
 
 def test_the_axis_of_the_address_makes_the_columns(browser, crossed):
-    heat = get(browser, finish(crossed), x="engine").context["heat"]
+    heat = evidence_of(get(browser, finish(crossed), x="engine")).heat
 
     assert heat.heads == ("new", "old")
     assert [row.name for row in heat.rows] == ["1", "2", "4"]
@@ -56,7 +56,7 @@ def test_the_axis_of_the_address_makes_the_columns(browser, crossed):
 def test_a_failing_cell_is_hatched_and_has_no_number(browser, crossed):
     failing = [run.pk for run in crossed.runs.select_related("cell") if seconds(run) < 5]
     Run.objects.filter(pk__in=failing).update(state=Run.State.FAILED)
-    heat = get(browser, finish(crossed)).context["heat"]
+    heat = evidence_of(get(browser, finish(crossed))).heat
 
     failed = heat.rows[0].cells[2]
     assert (failed.text, failed.shade) == ("too many failures", "failed")
@@ -77,5 +77,5 @@ def test_nothing_is_judged_while_the_campaign_goes_on(browser, crossed):
     compute.analyse(crossed)
     response = get(browser, crossed, view="results")
 
-    assert response.context["heat"] is None
-    assert "interaction" not in [panel.id for panel in response.context["panels"]]
+    assert evidence_of(response).heat is None
+    assert "interaction" not in [panel.id for panel in evidence_of(response).panels]

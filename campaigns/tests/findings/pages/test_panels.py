@@ -11,7 +11,7 @@ from campaigns.kit import histogram
 from campaigns.models import Attempt, Campaign, Distribution, Phase, Run, Series
 from campaigns.results.importing import demonstration
 from campaigns.results.storing import Value
-from campaigns.tests.browsing import Page
+from campaigns.tests.browsing import Page, evidence_of
 from campaigns.tests.measured import START, finish, launched, store
 from campaigns.tests.stored import import_run
 
@@ -74,7 +74,7 @@ def closed_loop(toy, target, person, monkeypatch):
 def panels(browser, campaign, **query):
     response = browser.get(reverse("campaign-print", args=[campaign.pk]), query)
     assert response.status_code == 200
-    return {panel.id: panel for panel in response.context["panels"]}
+    return {panel.id: panel for panel in evidence_of(response).panels}
 
 
 OTHERS = {"contrasts", "matrix", "slopes", "differences"}

@@ -188,8 +188,9 @@ def test_a_link_in_a_part_that_is_asked_for_again_is_always_there_and_has_an_id(
 
 def test_a_template_that_is_included_knows_what_the_page_has_linked(request_of_nobody):
     text = written(
-        '{% term "pair" %} {% include "findings/_howto.html" with strata=1 only %}',
+        '{% term "pair" %} {% include "findings/_howto.html" with chart=chart only %}',
         request_of_nobody,
+        chart={"strata": 1},
     )
 
     assert text.count("glossary/#pair") == 1
