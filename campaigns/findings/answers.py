@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from campaigns.findings.store import AS_TEXT, SHAPES, Findings, decode
-from campaigns.findings.values import Answer, LevelsFinding
+from campaigns.findings.values import Answer, Grounds, LevelsFinding
 from campaigns.findings.vocabulary import renamed
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
@@ -29,7 +29,7 @@ UNWRITTEN = AnswerText(
     "warn",
 )
 """Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
-PARTS = ("pairs", "levels", "calibration", "sessions", "outlook", "capacity", "thresholds")
+PARTS = Grounds.__struct_fields__[1:]
 """The findings that an answer may rest on."""
 FEWEST_POINTS = 3
 """Of a curve: two values are a change."""
@@ -40,47 +40,32 @@ def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
 
     Findings of other versions of the methods are left out, since they are being computed again.
     """
-    return {key: _written(answer, **parts) for key, (answer, parts) in _stored(campaigns).items()}
+    return {key: _written(grounds) for key, grounds in _stored(campaigns).items()}
 
 
-def _stored(campaigns: Collection[int]) -> dict[int, tuple[Answer, dict[str, Any]]]:
+def _stored(campaigns: Collection[int]) -> dict[int, Grounds]:
     """Return the current findings behind the answers of campaigns, in one query."""
     rows = Finding.objects.filter(
         campaign__in=campaigns, name__in=["answer", *PARTS], versions__methods=METHODS
     )
-    answers: dict[int, Answer] = {}
     parts: defaultdict[int, dict[str, Any]] = defaultdict(dict)
     for key, name, text in rows.values_list("campaign", "name", AS_TEXT):
-        if name == "answer":
-            answers[key] = decode(text, Answer)
-        else:
-            parts[key][name] = decode(text, SHAPES[name])
-    return {key: (answer, parts[key]) for key, answer in answers.items()}
+        parts[key][name] = decode(text, SHAPES[name])
+    return {key: Grounds(**found) for key, found in parts.items() if "answer" in found}
 
 
 def answer_of(findings: Findings) -> AnswerText | None:
     """Return the answer of a campaign; None where nothing is stored yet."""
     if findings.answer is None:
         return None
-    return _written(
-        findings.answer,
-        pairs=findings.pairs,
-        levels=findings.levels,
-        calibration=findings.calibration,
-        sessions=findings.sessions,
-        outlook=findings.outlook,
-        capacity=findings.capacity,
-        thresholds=findings.thresholds,
-    )
+    return _written(Grounds(findings.answer, **{name: getattr(findings, name) for name in PARTS}))
 
 
-def _written(answer: Answer, **parts: Any) -> AnswerText:
+def _written(grounds: Grounds) -> AnswerText:
     try:
-        names = answer.nouns
-        parts = {name: renamed(part, names) for name, part in parts.items()}
-        return answer_text(renamed(answer, names), **parts)
+        return answer_text(renamed(grounds, grounds.answer.nouns))
     except Exception:
-        log.exception("An answer about %s cannot be put into words.", answer.label)
+        log.exception("An answer about %s cannot be put into words.", grounds.answer.label)
         return UNWRITTEN
 
 
@@ -105,16 +90,16 @@ class ListedAnswer:
 
 def publish_answer(campaign: Campaign) -> None:
     """Store the answer of a campaign as lists and readers of the database see it; see `PublishedAnswer`."""
-    for key, (answer, parts) in _stored([campaign.pk]).items():
-        text = _written(answer, **parts)
+    for key, grounds in _stored([campaign.pk]).items():
+        text = _written(grounds)
         row = PublishedAnswer(
             campaign_id=key,
             sentence=text.sentence,
             certainty=text.certainty,
             caveat=text.caveat,
             more_caveats=len(text.further),
-            badges=msgspec.to_builtins(_words(answer, parts)),
-            means=_means_along(answer, parts.get("levels")),
+            badges=msgspec.to_builtins(_words(grounds)),
+            means=_means_along(grounds.answer, grounds.levels),
             computed_at=Finding.objects.values_list("computed_at", flat=True).get(
                 campaign=key, name="answer"
             ),
@@ -153,12 +138,12 @@ def listed(row: PublishedAnswer) -> ListedAnswer:
     return ListedAnswer(row.sentence, next(iter(words), None), row.means)
 
 
-def _words(answer: Answer, parts: Mapping[str, Any]) -> list[Display]:
+def _words(grounds: Grounds) -> list[Display]:
     """Return the word of the primary question; nothing if it has none, or cannot be written."""
     try:
-        word = primary_word(answer, **parts)
+        word = primary_word(grounds)
     except Exception:
-        log.exception("The word of an answer about %s cannot be written.", answer.label)
+        log.exception("The word of an answer about %s cannot be written.", grounds.answer.label)
         return []
     return [word] if word else []
 

@@ -1535,3 +1535,29 @@ class CampaignComparison(Struct, frozen=True, kw_only=True):
     def causes_of(self, side: int) -> Sequence[Difference]:
         """Return the differences between a campaign and the first one that may cause different results."""
         return [row for row in self.differences if row.weight == "cause" and row.differs[side]]
+
+
+class Grounds(Struct, frozen=True):
+    """The findings that the answer of a campaign rests on; None where it has none of a kind. sessions: why there are several."""
+
+    answer: Answer
+    pairs: Pairs | None = None
+    levels: LevelsFinding | None = None
+    calibration: CalibrationFinding | None = None
+    sessions: SessionsFinding | None = None
+    outlook: Outlook | None = None
+    capacity: CapacityFinding | None = None
+    thresholds: Thresholds | None = None
+
+    @property
+    def judged(self) -> Pairs | LevelsFinding | None:
+        """Return the finding with the verdicts on differences."""
+        return self.pairs or self.levels
+
+    @property
+    def is_compared(self) -> bool:
+        """Return whether settings were compared, so that how they compare is the answer."""
+        if self.pairs or not self.levels:
+            return self.pairs is not None
+        levels = self.levels
+        return bool(levels.primary or levels.pairs or any(g.comparisons for g in levels.groups))

@@ -3,20 +3,16 @@
 It states findings; what to *do* is a conclusion, and conclusions are a person's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from campaigns.findings.values import (
     Answer,
-    CalibrationFinding,
-    CapacityFinding,
+    Grounds,
     LevelsFinding,
-    Outlook,
     Pairs,
     Primary,
-    SessionsFinding,
     SummarisedCell,
-    Thresholds,
 )
 from campaigns.findings.wording.answer_text import (
     MOST_FACTS,
@@ -96,58 +92,28 @@ SIMULATED = Display("simulated", "warn", "warn", "solid")
 """Badge of results that were not measured on a real server."""
 
 
-def answer_text(
-    answer: Answer,
-    pairs: Pairs | None = None,
-    levels: LevelsFinding | None = None,
-    calibration: CalibrationFinding | None = None,
-    sessions: SessionsFinding | None = None,
-    outlook: Outlook | None = None,
-    capacity: CapacityFinding | None = None,
-    thresholds: Thresholds | None = None,
-) -> AnswerText:
-    """Compose the answer from its findings: what is carried first, then how settings compare. sessions: why there are several."""
-    if (nothing := not_judged(answer)) is not None:
-        return _complete(nothing, answer, [])
-    is_known = has_values(answer)
-    judged = pairs or levels
-    if not is_known:
-        text = _nothing(answer)
-    elif calibration:
-        text = answer_of_calibration(calibration)
-    elif pairs:
-        text = answer_of_pairs(pairs)
-    elif not levels and answer.loads:
-        text = AnswerText("", "info") if capacity else answer_of_loads(answer)
-    else:
-        text = _of_levels(answer, levels)
-    alone = pairs is not None and len(pairs.strata) == 1
-    if judged and judged.primary and is_known and not alone and not calibration:
-        text = _led_by(judged, judged.primary, text)
-    # Capacity says what is kept at which load.
-    if thresholds and is_known and not calibration and not capacity:
-        text = _with_thresholds(thresholds, text, is_compared=is_compared(judged))
-    if judged and not calibration:
-        text = _detailed(text, sessions_text(judged))
-        if judged.sessions > 1 and is_confirmed(judged):
-            text = _detailed(text, confirmed_by_sessions(judged))
-    text = _with_bounds(text, answer)
-    if answer.asked and not calibration:
-        text = _asking(answer, text)
-    text = _detailed(text, same_content_text(answer.same_content))
-    if capacity and capacity.settings and not calibration:
-        text = _after_capacity(
-            answer,
-            capacity,
-            text,
-            is_told=is_over_loads(levels) and not (levels and levels.primary),
-        )
-        if not judged and is_carried_confirmed(capacity):
-            text = _detailed(text, carried_by_sessions(capacity))
-    return replace(
-        _complete(text, answer, caveats_of(answer, sessions, pairs, levels, capacity)),
-        ended=ended(outlook) if outlook and not answer.cancelled else "",
-    )
+def answer_text(on: Grounds) -> AnswerText:
+    """Compose the answer of its findings."""
+    if (nothing := not_judged(on.answer)) is not None:
+        return _complete(nothing, on.answer, [])
+    text = _first(on)
+    for step in STEPS_OF_CALIBRATION if on.calibration else STEPS:
+        text = step(text, on)
+    text = _complete(text, on.answer, caveats_of(on))
+    return replace(text, ended=ended(on.outlook) if on.outlook and not on.answer.cancelled else "")
+
+
+def _first(on: Grounds) -> AnswerText:
+    """Return the answer on how settings compare, to which every step adds."""
+    if not has_values(on.answer):
+        return _nothing(on.answer)
+    if on.calibration:
+        return answer_of_calibration(on.calibration)
+    if on.pairs:
+        return answer_of_pairs(on.pairs)
+    if not on.levels and on.answer.loads:
+        return AnswerText("", "info") if on.capacity else answer_of_loads(on.answer)
+    return _of_levels(on.answer, on.levels)
 
 
 def _complete(text: AnswerText, answer: Answer, caveats: Sequence[str]) -> AnswerText:
@@ -178,16 +144,11 @@ def _detailed(text: AnswerText, sentence: str, tone: str = "info") -> AnswerText
     return replace(text, statements=[Statement(tone, sentence), *text.statements])
 
 
-def is_compared(judged: Pairs | LevelsFinding | None) -> bool:
-    """Return whether settings were compared, so that how they compare is the answer."""
-    if isinstance(judged, LevelsFinding):
-        return bool(judged.primary or judged.pairs or any(g.comparisons for g in judged.groups))
-    return judged is not None
-
-
-def _asking(answer: Answer, text: AnswerText) -> AnswerText:
+def _with_question(text: AnswerText, on: Grounds) -> AnswerText:
     """Put the question what factors are before everything else of an answer: load, as their names say, or a setting, as was guessed."""
-    asked, guesses = answer.asked, answer.guesses
+    asked, guesses = on.answer.asked, on.answer.guesses
+    if not asked:
+        return text
     quoted = [f"“{words_of(name)}”" for name in asked]
     names = " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
     what, why = "load", "Their roles are" if len(asked) > 1 else "Its role is"
@@ -221,8 +182,24 @@ def _asking(answer: Answer, text: AnswerText) -> AnswerText:
     )
 
 
-def _with_bounds(text: AnswerText, answer: Answer) -> AnswerText:
+def _with_same_content(text: AnswerText, on: Grounds) -> AnswerText:
+    """Add which addresses have the same content."""
+    return _detailed(text, same_content_text(on.answer.same_content))
+
+
+def _with_sessions(text: AnswerText, on: Grounds) -> AnswerText:
+    """Add what sessions show, and whether they confirm the answer."""
+    if not (judged := on.judged):
+        return text
+    text = _detailed(text, sessions_text(judged))
+    if judged.sessions > 1 and is_confirmed(judged):
+        return _detailed(text, confirmed_by_sessions(judged))
+    return text
+
+
+def _with_bounds(text: AnswerText, on: Grounds) -> AnswerText:
     """Add the cells that have no mean because runs timed out or failed, with their bounds."""
+    answer = on.answer
     names, is_known = names_of(answer.cells), has_values(answer)
     # What is carried says at which load it fails, and of failures alone the answer is that of all.
     all_said = bool(answer.loads) or len(answer.failing) == len(answer.cells)
@@ -262,17 +239,15 @@ def _nothing(answer: Answer) -> AnswerText:
     return AnswerText("No run has ended yet.", "thin")
 
 
-def _after_capacity(
-    answer: Answer, capacity: CapacityFinding, text: AnswerText, *, is_told: bool
-) -> AnswerText:
-    """Put what is carried before everything else of an answer, of which the sentence becomes the first of the details.
-
-    is_told: the details have it already.
-    """
-    carried = answer_of_capacity(answer, capacity)
+def _with_capacity(text: AnswerText, on: Grounds) -> AnswerText:
+    """Put what is carried before everything else of an answer, of which the sentence becomes the first of the details."""
+    if not on.capacity or not on.capacity.settings:
+        return text
+    carried = answer_of_capacity(on.answer, on.capacity)
+    is_told = is_over_loads(on.levels) and not (on.levels and on.levels.primary)  # by the details
     lines = [] if is_told else [text.sentence, text.certainty]
     rest = [Statement(text.tone, each) for each in lines if each]
-    return replace(
+    text = replace(
         text,
         sentence=carried.sentence,
         certainty=carried.certainty,
@@ -281,17 +256,26 @@ def _after_capacity(
         facts=[*carried.facts, *text.facts][:MOST_FACTS],
         statements=[*carried.statements, *rest, *text.statements],
     )
+    if not on.judged and is_carried_confirmed(on.capacity):
+        return _detailed(text, carried_by_sessions(on.capacity))
+    return text
 
 
-def _with_thresholds(thresholds: Thresholds, text: AnswerText, *, is_compared: bool) -> AnswerText:
-    """Answer whether the criterion is kept; where settings are compared, beside how they do."""
+def _with_thresholds(text: AnswerText, on: Grounds) -> AnswerText:
+    """Answer whether the criterion is kept; where settings are compared, beside how they do.
+
+    Capacity, where there is one, says what is kept at which load.
+    """
+    thresholds = on.thresholds
+    if thresholds is None or on.capacity or not has_values(on.answer):
+        return text
     label = LABELS[thresholds.word]
     tone = label.tone if thresholds.word == "does_not_pass" else text.tone
     badges, whole = [label, *text.badges], thresholds_sentence(thresholds)
     if not whole:
         return replace(text, badges=badges, tone=tone)
     verdict = first_short(thresholds_verdict(thresholds))
-    if is_compared:
+    if on.is_compared:
         not_kept = [verdict] if thresholds.word != "passes" else []
         text = _detailed(text, whole, label.tone)
         return replace(text, badges=badges, tone=tone, further=[*not_kept, *text.further])
@@ -491,8 +475,16 @@ def _has_loads(judged: Pairs | LevelsFinding) -> bool:
     return isinstance(judged, LevelsFinding) and bool(judged.loads)
 
 
-def _led_by(judged: Pairs | LevelsFinding, primary: Primary, text: AnswerText) -> AnswerText:
-    """Put the verdict on the primary contrast in the place of the answer, whose sentence becomes a detail."""
+def _with_primary(text: AnswerText, on: Grounds) -> AnswerText:
+    """Put the verdict on the primary contrast in the place of the answer, whose sentence becomes a detail.
+
+    Pairs at one place have no other verdict.
+    """
+    judged = on.judged
+    primary = judged.primary if judged else None
+    is_alone = on.pairs is not None and len(on.pairs.strata) == 1
+    if judged is None or primary is None or is_alone or not has_values(on.answer):
+        return text
     verdict = primary.comparison.verdict
     label = label_of(judged, verdict.word)
     contrast = {
@@ -555,3 +547,17 @@ def _measured(judged: Pairs | LevelsFinding, primary: Primary) -> str:
         return f"between {counted(primary.confirmation.sessions, 'session')}"
     of = f"{counted(count, noun)}{' a side' if noun == 'run' else ''}"
     return f"{of}, {'one session' if judged.sessions == 1 else counted(judged.sessions, 'session')}"
+
+
+STEPS: Sequence[Callable[[AnswerText, Grounds], AnswerText]] = (
+    _with_primary,
+    _with_thresholds,
+    _with_sessions,
+    _with_bounds,
+    _with_question,
+    _with_same_content,
+    _with_capacity,
+)
+"""What is added to an answer. Each puts its own before what is there, so the last one leads: what is carried, then how settings compare."""
+STEPS_OF_CALIBRATION = (_with_bounds, _with_same_content)
+"""The same for two identical sides: nothing else can be said of them."""

@@ -6,9 +6,9 @@ from campaigns.findings.values import (
     Answer,
     CapacityFinding,
     FactChange,
+    Grounds,
     LevelsFinding,
     Pairs,
-    SessionsFinding,
     SummarisedCell,
 )
 from campaigns.findings.wording.answer_text import MOST_FACTS
@@ -36,28 +36,25 @@ BLOCKED = "blocked"
 TOO_FEW = f"fewer than {FEWEST_RUNS} runs"
 
 
-def caveats_of(
-    answer: Answer,
-    sessions: SessionsFinding | None,
-    pairs: Pairs | None,
-    levels: LevelsFinding | None,
-    capacity: CapacityFinding | None,
-) -> list[str]:
+def caveats_of(on: Grounds) -> list[str]:
     """Return all caveats on what was measured, the worst first."""
-    changed = [_of_changes(answer.changes), *notes_of_changes(sessions)] if answer.changes else []
+    answer = on.answer
+    changed = (
+        [_of_changes(answer.changes), *notes_of_changes(on.sessions)] if answer.changes else []
+    )
     blocked = answer.order == BLOCKED and len(answer.cells) > 1 and has_values(answer)
     return [
         each
         for each in (
-            *([BY_THE_HOUR, drift_note(levels)] if blocked else ()),
+            *([BY_THE_HOUR, drift_note(on.levels)] if blocked else ()),
             *changed,
             *targets_texts(answer.targets),
             starved_caveat(answer),
             other_content_text(answer.other_content),
-            *_of_runs_and_order(answer, pairs, levels, capacity),
+            *_of_runs_and_order(on),
             served_text(answer),
             *_of_guesses(answer),
-            _of_confirmation(answer, pairs or levels, capacity),
+            _of_confirmation(answer, on.judged, on.capacity),
         )
         if each
     ]
@@ -82,14 +79,10 @@ def _of_changes(changes: Sequence[FactChange]) -> str:
     )
 
 
-def _of_runs_and_order(
-    answer: Answer,
-    pairs: Pairs | None,
-    levels: LevelsFinding | None,
-    capacity: CapacityFinding | None = None,
-) -> list[str]:
+def _of_runs_and_order(on: Grounds) -> list[str]:
     """Return what is wrong with runs, cells of too few runs, and what the order of pairs or strata brings."""
-    too_much = _shown_to_fail(capacity)
+    answer, levels = on.answer, on.levels
+    too_much = _shown_to_fail(on.capacity)
     few, total = count_of_few_runs(answer, too_much), len(answer.cells)
     too_few = ""
     if few and has_values(answer):
@@ -104,7 +97,7 @@ def _of_runs_and_order(
         and differs_by_load(levels, primary.factor, primary.candidate, primary.baseline)
     ):
         by_load = "How the settings compare differs by load, so read each load before the mean."
-    return [by_load, too_few, *_of_runs(answer, too_much), _of_order(pairs)]
+    return [by_load, too_few, *_of_runs(answer, too_much), _of_order(on.pairs)]
 
 
 def _shown_to_fail(capacity: CapacityFinding | None) -> Collection[int]:

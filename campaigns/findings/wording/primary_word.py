@@ -3,13 +3,12 @@
 from campaigns.findings.values import (
     Answer,
     Best,
-    CalibrationFinding,
     CapacityFinding,
+    Grounds,
     LevelsFinding,
     Pairs,
-    Thresholds,
 )
-from campaigns.findings.wording.answer import ROLE_NOT_STATED, is_compared
+from campaigns.findings.wording.answer import ROLE_NOT_STATED
 from campaigns.findings.wording.calibration import IDENTICAL
 from campaigns.findings.wording.capacity import WORDS
 from campaigns.findings.wording.capacity_answer import answer_of_capacity
@@ -25,35 +24,27 @@ NONE_SHOWN = Display("no best shown", "thin", "ring", "outline")
 ALIKE = Display("equivalent", "equal", "approx", "solid")
 
 
-def primary_word(
-    answer: Answer,
-    pairs: Pairs | None = None,
-    levels: LevelsFinding | None = None,
-    calibration: CalibrationFinding | None = None,
-    capacity: CapacityFinding | None = None,
-    thresholds: Thresholds | None = None,
-    **_others: object,
-) -> Display | None:
+def primary_word(on: Grounds) -> Display | None:
     """Return the word of what the campaign asks first: how much is carried, whether it passes, the primary contrast, which is best.
 
     None where there is no such word: nothing was compared.
     """
+    answer, capacity, judged = on.answer, on.capacity, on.judged
     if not_judged(answer) or not any(cell.summary.n_ok for cell in answer.cells):
         return NOT_JUDGED
-    if calibration:
+    if on.calibration:
         return IDENTICAL
     if answer.asked:
         return ROLE_NOT_STATED
     if capacity and capacity.settings:
         return _of_capacity(answer, capacity)
-    judged = pairs or levels
     if judged and judged.primary:
         return label_of(judged, judged.primary.comparison.verdict.word)
-    if pairs:
-        return _of_pairs(pairs)
-    if thresholds and not is_compared(levels):
-        return LABELS[thresholds.word]
-    return _of_levels(levels) if levels else None
+    if on.pairs:
+        return _of_pairs(on.pairs)
+    if on.thresholds and not on.is_compared:
+        return LABELS[on.thresholds.word]
+    return _of_levels(on.levels) if on.levels else None
 
 
 def _of_capacity(answer: Answer, capacity: CapacityFinding) -> Display:

@@ -18,6 +18,7 @@ from campaigns.findings.comparison_rows import comparison_rows
 from campaigns.findings.compute import findings as computing
 from campaigns.findings.store import findings_of
 from campaigns.findings.texts import texts_of
+from campaigns.findings.values import Grounds
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.targets import targets_texts
 from campaigns.kinds.base import Health, Measured, Proof, TargetUnavailable
@@ -294,7 +295,7 @@ def test_one_that_fails_leaves_the_answer_of_the_others_standing(side_by_side, d
     told = {part.level: part for part in found.answer.targets.targets}
     assert (told["proxy-16"].took_part, told["proxy-16"].blocks) == (2, 5)
     assert (told["proxy-8"].took_part, told["proxy-8"].out) == (5, "")
-    answer = answer_text(found.answer, found.pairs, found.levels, sessions=found.sessions)
+    answer = answer_text(Grounds(found.answer, found.pairs, found.levels, sessions=found.sessions))
     text = caveats_of(answer)
     assert "proxy-16 took part in 2 of 5 blocks: " in text
     assert "proxy-8 / proxy-46: also differs: CPU -8 / 46" in text

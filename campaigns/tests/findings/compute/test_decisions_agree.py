@@ -18,7 +18,7 @@ from campaigns.findings.compute.conditions import Conditions
 from campaigns.findings.compute.thresholds import thresholds
 from campaigns.findings.pages.capacity_tables import capacity_table, threshold_table
 from campaigns.findings.store import read, stored
-from campaigns.findings.values import Answer, CapacityFinding, Thresholds
+from campaigns.findings.values import Answer, CapacityFinding, Grounds, Thresholds
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.capacity_answer import capacity_texts
 from campaigns.kit.charts.figure import Quantity
@@ -121,7 +121,7 @@ def told(campaign, metrics, criterion, runs):
         answer(campaign, metrics["duration"], cells["duration"], failing=conditions.failing)
     )
     judged, of_cells = read(rows["thresholds"], Thresholds), read(rows["answer"], Answer)
-    text = answer_text(of_cells, capacity=found, thresholds=judged)
+    text = answer_text(Grounds(of_cells, capacity=found, thresholds=judged))
     labels = LevelLabels(
         [FactorOutline(each.name, each.name, tuple(level.value for level in each.levels.all()))
          for each in campaign.factors.all()]

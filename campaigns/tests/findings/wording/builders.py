@@ -17,6 +17,7 @@ from campaigns.findings.values import (
     Confirmation,
     Estimate,
     FactChange,
+    Grounds,
     Knee,
     KneeUncertainty,
     LevelComparison,
@@ -34,6 +35,8 @@ from campaigns.findings.values import (
     SummarisedCell,
     WithinShare,
 )
+from campaigns.findings.wording.answer import answer_text
+from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.stats.calibration import Detectable
 from campaigns.stats.capacity import (
     Capacity,
@@ -57,6 +60,11 @@ SECONDS: dict[str, Any] = {
     "lower_is_better": True,
 }
 ONE_SESSION = Confirmation("one_session", "", 1)
+
+
+def answered(of: Answer, **findings: Any) -> AnswerText:
+    """Return the answer as text, of findings by their names."""
+    return answer_text(Grounds(of, **findings))
 
 
 def summarised(

@@ -13,13 +13,13 @@ from campaigns.findings.values import (
     Thresholds,
     ThresholdState,
 )
-from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.sessions import notes_of_changes, session_notes
 from campaigns.stats.paired import OrderEffect
 from campaigns.stats.verdict import Word
 from campaigns.tests.findings.wording.builders import (
     P95,
     answer,
+    answered,
     best_of,
     between_sessions,
     cell,
@@ -50,11 +50,11 @@ REAL_RUNS = answer(*TWO, order="paired")
 
 
 def pairs(*rows, **fields):
-    return answer_text(REAL_RUNS, pairs=pairs_of(*rows, **fields))
+    return answered(REAL_RUNS, pairs=pairs_of(*rows, **fields))
 
 
 def levels(*groups, of=None, sessions=None, **fields):
-    return answer_text(of or workers(40.0, 20.0, 10.0), levels=levels_of(*groups, **fields))
+    return answered(of or workers(40.0, 20.0, 10.0), levels=levels_of(*groups, **fields))
 
 
 def ranked(seen=3, upper=(330.0, 120.0, 0.0), **fields):
@@ -96,7 +96,7 @@ def two_groups(first=2, second=4, possibly=((2,), (4,)), of=FOUR, **fields):
             "ab", ([1, 2], [3, 4]), (first, second), possibly, strict=True
         )
     ]
-    return answer_text(of, levels=levels_of(*groups, **fields))
+    return answered(of, levels=levels_of(*groups, **fields))
 
 
 def best_of_all(*possibly, ranked=(1, 2, 3, 4), **fields):
@@ -431,7 +431,7 @@ SENTENCES = {
     ),
     # Timeouts and failures
     "timeouts": (
-        answer_text(
+        answered(
             answer(
                 cell(1, 20.0, workers=2),
                 cell(
@@ -453,7 +453,7 @@ SENTENCES = {
         ),
     ),
     "failures": (
-        answer_text(
+        answered(
             answer(cell(1, 20.0, workers=2), cell(2, None, 0, 5, too_many_failures=True, workers=4))
         ),
         (
@@ -462,26 +462,26 @@ SENTENCES = {
         ),
     ),
     "all failed": (
-        answer_text(answer(cell(1, None, 0, 6, n_lost=1))),
+        answered(answer(cell(1, None, 0, 6, n_lost=1))),
         ("No run came through: 6 failed, 1 was void, lost or cancelled.", ""),
     ),
     "no value": (
-        answer_text(answer(cell(1, None, 0, n_lost=8), unobserved=8, values_needed=200)),
+        answered(answer(cell(1, None, 0, n_lost=8), unobserved=8, values_needed=200)),
         (
             "The runs that were done have no value of duration.",
             "It takes 200 samples in a run. Measure longer, or judge by the mean.",
         ),
     ),
     "no value, no percentile": (
-        answer_text(answer(cell(1, None, 0, n_lost=1), unobserved=1)),
+        answered(answer(cell(1, None, 0, n_lost=1), unobserved=1)),
         ("The runs that were done have no value of duration.", ""),
     ),
     "no value, and lost": (
-        answer_text(answer(cell(1, None, 0, 2, n_lost=3), unobserved=1, values_needed=200)),
+        answered(answer(cell(1, None, 0, 2, n_lost=3), unobserved=1, values_needed=200)),
         ("No run came through: 2 failed, 2 were void, lost or cancelled, 1 has no value.", ""),
     ),
     "all timed out": (
-        answer_text(
+        answered(
             answer(
                 cell(1, None, 0, 3, n_censored=3, at_least=60, lowest_limit=60, highest_limit=60)
             )
@@ -492,11 +492,11 @@ SENTENCES = {
         ),
     ),
     "too much of the work failed": (
-        answer_text(workers(20.0, 10.0, failing=[1, 2])),
+        answered(workers(20.0, 10.0, failing=[1, 2])),
         ("No setting can be called best: too much failed in every cell.", ""),
     ),
     "levels that are no texts": (
-        answer_text(
+        answered(
             workers(5.0, 8.0, 8.0),
             levels=levels_of(
                 level_group(
@@ -513,7 +513,7 @@ SENTENCES = {
         ),
     ),
     "sides and strata that are no texts": (
-        answer_text(
+        answered(
             workers(5.0, 8.0),
             pairs=pairs_of(
                 stratum(verdict(Word.BETTER, -5.0, -7.0, -3.0)), baseline=None, candidate=True
@@ -522,28 +522,28 @@ SENTENCES = {
         ("on is 5.0 % faster than none.", "3.0 to 7.0 % (95 %), 5 pairs, one session."),
     ),
     # Without comparisons
-    "nothing yet": (answer_text(answer(cell(1, None, 0))), ("No run has ended yet.", "")),
+    "nothing yet": (answered(answer(cell(1, None, 0))), ("No run has ended yet.", "")),
     "one cell": (
-        answer_text(answer(cell(1, 20.0))),
+        answered(answer(cell(1, 20.0))),
         ("Duration is 20 s on average.", "19 s to 21 s (95 %), 5 runs."),
     ),
     "one run": (
-        answer_text(answer(cell(1, 20.0, 1))),
+        answered(answer(cell(1, 20.0, 1))),
         ("Duration is 20 s in one run.", "1 run, too few for an interval."),
     ),
     "one run, others failed": (
-        answer_text(answer(cell(1, 20.0, 1, 2))),
+        answered(answer(cell(1, 20.0, 1, 2))),
         ("Duration is 20 s in 1 of 3 runs.", "1 run, too few for an interval."),
     ),
     "few runs of one": (
-        answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, workers=4))),
+        answered(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, workers=4))),
         (
             "No setting is ranked: 1 of 2 settings has fewer than 3 runs.",
             "Duration is 10 s to 20 s on average, 7 runs.",
         ),
     ),
     "at a load a setting is a cell, and failed runs are runs": (
-        answer_text(
+        answered(
             answer(
                 cell(1, 20.0, 1, 2, hosts=5, workers=2),
                 cell(2, 10.0, hosts=5, workers=4),
@@ -558,7 +558,7 @@ SENTENCES = {
         ),
     ),
     "one value of zero": (
-        answer_text(
+        answered(
             answer(
                 cell(1, 0.0, flags=("not_positive",), median=0.0),
                 label="CPU time",
@@ -571,35 +571,35 @@ SENTENCES = {
         ),
     ),
     "few runs everywhere": (
-        answer_text(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
+        answered(answer(cell(1, 20.0, 2, workers=2), cell(2, 10.0, 2, workers=4))),
         (
             "No setting is ranked: 2 of 2 settings have fewer than 3 runs.",
             "Duration is 10 s to 20 s on average, 4 runs.",
         ),
     ),
     "cancelled": (
-        answer_text(workers(20.0, 10.0, cancelled=True)),
+        answered(workers(20.0, 10.0, cancelled=True)),
         (
             "No setting is ranked: the campaign was cancelled before its stop rule was met.",
             "Duration is 10 s to 20 s on average, 10 runs.",
         ),
     ),
     "too many cells": (
-        answer_text(answer(*(cell(key, 10.0, n=key) for key in range(401)))),
+        answered(answer(*(cell(key, 10.0, n=key) for key in range(401)))),
         (
             "No setting is ranked: 401 settings are more than can be compared (400).",
             "Duration is 10 s on average, 2,005 runs.",
         ),
     ),
     "other work in each cell": (
-        answer_text(answer(cell(1, 20.0, test="a"), cell(2, 1.5, test="b"), work=["test"])),
+        answered(answer(cell(1, 20.0, test="a"), cell(2, 1.5, test="b"), work=["test"])),
         (
             "Test a: 20 s; test b: 1.5 s.",
             "10 runs; each setting did other work, so none is ranked.",
         ),
     ),
     "values of zero": (
-        answer_text(
+        answered(
             answer(
                 cell(1, 0.0, flags=("not_positive",), median=0.0),
                 invalid=[InvalidRun(1, 1, ""), InvalidRun(1, 4, "")],
@@ -612,16 +612,14 @@ SENTENCES = {
     ),
     # A/A
     "identical runs": (
-        answer_text(REAL_RUNS, pairs=pairs_of(stratum(EQUIVALENT)), calibration=identical_runs()),
+        answered(REAL_RUNS, pairs=pairs_of(stratum(EQUIVALENT)), calibration=identical_runs()),
         (
             "Identical runs differ by up to about 4.2 %: a smaller difference of two single runs may be noise.",
             "19 of 20 pairs differ by less, estimated from 10 pairs.",
         ),
     ),
     "identical runs, false alarm": (
-        answer_text(
-            REAL_RUNS, pairs=pairs_of(stratum(FASTER)), calibration=identical_runs(alarms=1)
-        ),
+        answered(REAL_RUNS, pairs=pairs_of(stratum(FASTER)), calibration=identical_runs(alarms=1)),
         (
             "Identical runs differ by up to about 4.2 %: a smaller difference of two single runs may be noise.",
             "19 of 20 pairs differ by less, estimated from 10 pairs.",
@@ -693,14 +691,14 @@ CAVEATS = {
         ],
     ),
     "level after level": (
-        answer_text(workers(20.0, 10.0, order="blocked")),
+        answered(workers(20.0, 10.0, order="blocked")),
         [
             "All runs of a level were made one after the other: what differs may be the hour, and the intervals do not cover that.",
             "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals.",
         ],
     ),
     "level after level, first of all caveats": (
-        answer_text(
+        answered(
             workers(
                 20.0,
                 10.0,
@@ -750,11 +748,11 @@ CAVEATS = {
         ],
     ),
     "simulated": (
-        answer_text(answer(cell(1, 20.0), simulators=["simulated Pulp"])),
+        answered(answer(cell(1, 20.0), simulators=["simulated Pulp"])),
         ["Measured on a simulated Pulp, not on a real server."],
     ),
     "environment changed": (
-        answer_text(
+        answered(
             answer(cell(1, 20.0), changes=[change("version")]),
             sessions=SessionsFinding(
                 [BegunSession(2, 7, None, [change("version")])], 1, paired=True
@@ -767,38 +765,38 @@ CAVEATS = {
         ],
     ),
     "few runs": (
-        answer_text(answer(cell(1, 20.0, 2), cell(2, 20.0))),
+        answered(answer(cell(1, 20.0, 2), cell(2, 20.0))),
         [
             "Each interval is its cell's own; whether two cells differ is not judged by comparing their intervals."
         ],
     ),
     "some failed": (
-        answer_text(answer(cell(1, 20.0, 4, 1))),
+        answered(answer(cell(1, 20.0, 4, 1))),
         ["1 of 5 runs failed; means are those of the runs that came through."],
     ),
     "timed out": (
-        answer_text(answer(cell(1, None, 4, 1, n_censored=1))),
+        answered(answer(cell(1, None, 4, 1, n_censored=1))),
         [
             "1 of 5 runs timed out: its cell has a lower bound in the place of a mean, and is not compared."
         ],
     ),
     "lost": (
-        answer_text(answer(cell(1, 20.0, n_lost=2))),
+        answered(answer(cell(1, 20.0, n_lost=2))),
         ["2 of 7 runs were void, lost or cancelled and are not in the numbers."],
     ),
     "some without a value": (
-        answer_text(answer(cell(1, 20.0, n_lost=3), unobserved=2, values_needed=200)),
+        answered(answer(cell(1, 20.0, n_lost=3), unobserved=2, values_needed=200)),
         [
             "2 of 8 runs have no value of duration: it takes 200 samples in a run. Measure longer, or judge by the mean.",
             "1 of 8 runs was void, lost or cancelled and is not in the numbers.",
         ],
     ),
     "saturated": (
-        answer_text(answer(cell(1, 20.0, n_saturated=2, n_lost=2))),
+        answered(answer(cell(1, 20.0, n_saturated=2, n_lost=2))),
         ["In 2 of 7 runs the generator was saturated: their values are bounds."],
     ),
     "values of zero": (
-        answer_text(
+        answered(
             answer(
                 cell(1, 0.0, flags=("not_positive",)),
                 invalid=[InvalidRun(1, 4, ""), InvalidRun(1, 1, "Measure more finely.")],
@@ -809,19 +807,19 @@ CAVEATS = {
         ],
     ),
     "one lost": (
-        answer_text(answer(cell(1, 20.0, n_lost=1))),
+        answered(answer(cell(1, 20.0, n_lost=1))),
         ["1 of 6 runs was void, lost or cancelled and is not in the numbers."],
     ),
     "one saturated": (
-        answer_text(answer(cell(1, 20.0, n_saturated=1, n_lost=1))),
+        answered(answer(cell(1, 20.0, n_saturated=1, n_lost=1))),
         ["In 1 of 6 runs the generator was saturated: its value is a bound."],
     ),
     "all timed out": (
-        answer_text(answer(cell(1, None, 0, 3, n_censored=3))),
+        answered(answer(cell(1, None, 0, 3, n_censored=3))),
         [],
     ),
     "all timed out or failed": (
-        answer_text(answer(cell(1, None, 0, 3, n_censored=2))),
+        answered(answer(cell(1, None, 0, 3, n_censored=2))),
         [],
     ),
 }
@@ -860,13 +858,13 @@ ENDED = {
 def test_why_an_adaptive_campaign_ended(name):
     outlook, ended = ENDED[name]
 
-    assert answer_text(REAL_RUNS, outlook=outlook).ended == ended
+    assert answered(REAL_RUNS, outlook=outlook).ended == ended
 
 
 def test_a_cancelled_campaign_did_not_end_by_its_rule():
     cancelled = workers(20.0, 10.0, cancelled=True)
 
-    assert answer_text(cancelled, outlook=stopped("precise")).ended == ""
+    assert answered(cancelled, outlook=stopped("precise")).ended == ""
 
 
 STATEMENTS = {
@@ -926,7 +924,7 @@ def test_badges_count_verdicts():
     strata = [stratum(FASTER, size=1), stratum(FASTER, size=2), stratum(EQUIVALENT, size=3)]
     simulated = answer(*TWO, simulators=["simulated Pulp"])
 
-    text = answer_text(simulated, pairs=pairs_of(*strata))
+    text = answered(simulated, pairs=pairs_of(*strata))
 
     assert [badge.word for badge in text.badges] == [
         "simulated",
@@ -990,8 +988,8 @@ def test_notes_on_sessions(name):
 
 
 def test_the_levels_of_cells_and_strata_are_written_as_on_pages():
-    cells = answer_text(answer(cell(1, 1.0, cache=True), cell(2, 2.0, cache=None))).facts
-    strata = answer_text(
+    cells = answered(answer(cell(1, 1.0, cache=True), cell(2, 2.0, cache=None))).facts
+    strata = answered(
         workers(5.0),
         pairs=pairs_of(*(stratum(verdict(Word.BETTER), cache=on) for on in (True, None))),
     ).facts
@@ -1029,7 +1027,7 @@ def test_an_interval_has_signs_where_the_verdict_has_no_direction(judged, interv
 
 
 def test_no_caveat_on_runs_hides_another_one():
-    text = answer_text(answer(cell(1, 10.0, 10, 2, n_lost=5, n_saturated=2)))
+    text = answered(answer(cell(1, 10.0, 10, 2, n_lost=5, n_saturated=2)))
 
     assert [text.caveat, *text.further] == [
         "2 of 17 runs failed; means are those of the runs that came through.",
@@ -1044,7 +1042,7 @@ def test_where_nothing_came_through_no_criterion_hides_that(word):
     judged = ThresholdCell(cell=1, levels={}, word=word, states=[state])
     thresholds = Thresholds(word=word, conditions=[P95], cells=[judged])
 
-    text = answer_text(answer(cell(1, None, 0, 5)), thresholds=thresholds)
+    text = answered(answer(cell(1, None, 0, 5)), thresholds=thresholds)
 
     assert text.sentence == "No run came through: 5 failed."
 
@@ -1054,7 +1052,7 @@ def test_a_criterion_that_is_not_shown_to_be_kept_is_a_caveat_beside_a_compariso
     judged = ThresholdCell(cell=1, levels={}, word="not_decided", states=[state])
     thresholds = Thresholds(word="not_decided", conditions=[P95], cells=[judged])
 
-    text = answer_text(REAL_RUNS, pairs=pairs_of(stratum(FASTER)), thresholds=thresholds)
+    text = answered(REAL_RUNS, pairs=pairs_of(stratum(FASTER)), thresholds=thresholds)
 
     assert text.sentence == "new is 20.0 % faster than old."
     assert text.caveat == "Whether p95 of a registration stays within 3:00 min is not decided."
@@ -1073,6 +1071,6 @@ def test_levels_that_are_alike_in_each_group_are_named():
         )
         for engine, cells in (("a", [1, 2]), ("b", [3, 4]))
     ]
-    assert answer_text(FOUR, levels=levels_of(*groups)).sentence == (
+    assert answered(FOUR, levels=levels_of(*groups)).sentence == (
         "The fastest workers: all equivalent (engine a); all equivalent (engine b)."
     )

@@ -7,7 +7,6 @@ from msgspec import structs
 
 from campaigns.findings.most_carried import most_carried
 from campaigns.findings.values import ConditionTerms, Confirmation, Estimate, MostCarried, OverLoads
-from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.at_loads import all_loads
 from campaigns.findings.wording.capacity import beside_limit, metric_phrase
 from campaigns.findings.wording.capacity_answer import CapacityAnswer, capacity_texts
@@ -22,6 +21,7 @@ from campaigns.tests.findings.wording.builders import (
     ONE_SESSION,
     P95,
     answer,
+    answered,
     best_of,
     capacities,
     capacity,
@@ -81,7 +81,7 @@ def one(carried, loads=LOADS, means=None, values_needed=None, unobserved=0, targ
         unobserved=unobserved,
         target=target,
     )
-    return answer_text(told, capacity=finding)
+    return answered(told, capacity=finding)
 
 
 def several(*carried, levels=None, **fields):
@@ -92,7 +92,7 @@ def several(*carried, levels=None, **fields):
         for place, (each, of) in enumerate(zip(carried, levels, strict=True))
     ]
     cells = [cell(1, 10.0, workers=2)]
-    return answer_text(answer(*cells, loads=["hosts"]), capacity=capacities(*settings, **fields))
+    return answered(answer(*cells, loads=["hosts"]), capacity=capacities(*settings, **fields))
 
 
 def about(estimate, spread=0.04, **fields):
@@ -692,7 +692,7 @@ def at_loads(*changes, differs_p=None, left_out=(), named_before=False):
     finding = capacities(
         carried_by(about(204.6), workers=2), carried_by(about(348.3), workers=4), **BETTER
     )
-    return answer_text(answer(*cells, loads=["hosts"]), levels=levels, capacity=finding)
+    return answered(answer(*cells, loads=["hosts"]), levels=levels, capacity=finding)
 
 
 FASTER = verdict(Word.BETTER, -31.0, -35.0, -27.0)
@@ -749,7 +749,7 @@ def test_a_primary_contrast_over_loads_is_named_once():
 def test_loads_of_which_nothing_is_known_are_only_described():
     cells = [cell(1, 12.0, hosts=5), cell(2, 31.0, hosts=40)]
 
-    text = answer_text(answer(*cells, loads=["hosts"]))
+    text = answered(answer(*cells, loads=["hosts"]))
 
     assert text.sentence == "Duration by load: hosts 5: 12 s; hosts 40: 31 s."
 
@@ -777,7 +777,7 @@ def test_instruments_should_measure_the_same(judged, sentence):
     levels = levels_of(group, factor="generators", instrument=True)
     cells = [cell(1, 10.0, generators=1), cell(2, 10.0, generators=2)]
 
-    text = answer_text(answer(*cells, instruments=["generators"]), levels=levels)
+    text = answered(answer(*cells, instruments=["generators"]), levels=levels)
 
     assert text.sentence == sentence
 
@@ -809,7 +809,7 @@ def test_the_best_setting_of_a_load_is_named_at_this_load():
     ]
     cells = [cell(1, 12.0, hosts=5, workers=2), cell(2, 9.0, hosts=5, workers=4)]
 
-    text = answer_text(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
+    text = answered(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
 
     assert text.statements[0].text == "At 5 hosts: workers 4 is the fastest; 2 is 28 % slower."
 
@@ -850,7 +850,7 @@ def test_steps_say_at_which_load_they_are():
 
     cells = [cell(1, 12.0, hosts=5, workers=2), cell(2, 9.0, hosts=5, workers=4)]
 
-    text = answer_text(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
+    text = answered(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
 
     assert [each.text.partition(": ")[0] for each in text.statements] == [
         "At 5 hosts, path /a",
@@ -879,7 +879,7 @@ def test_that_a_load_fails_is_what_was_found_and_no_caveat(cut_short, share):
     setting = structs.replace(setting, cells=[setting.cells[0], failed])
     cells = [cell(1, 10.0, 4), cell(2, None, 0, 4)]
 
-    text = answer_text(
+    text = answered(
         answer(*cells, loads=["hosts"]), capacity=capacities(setting, conditions=[FAILURES])
     )
 

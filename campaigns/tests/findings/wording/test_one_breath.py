@@ -14,7 +14,6 @@ from campaigns.findings.values import (
     Thresholds,
     ThresholdState,
 )
-from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import MOST_FACTS, clipped, first_short, is_short
 from campaigns.kit.charts.labels import level_text
 from campaigns.stats.capacity import CapacityWord
@@ -26,6 +25,7 @@ from campaigns.tests.findings.wording.builders import (
     ONE_SESSION,
     P95,
     answer,
+    answered,
     best_of,
     between_sessions,
     capacities,
@@ -276,7 +276,7 @@ def random_answer(seed):
         chance.alone,
     )
     of, findings = kinds[seed % len(kinds)]()
-    return answer_text(of, **findings)
+    return answered(of, **findings)
 
 
 def doubts_about(text):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from campaigns.findings.values import Thresholds
+from campaigns.findings.values import Grounds, Thresholds
 from campaigns.findings.wording.primary_word import primary_word
 from campaigns.stats.capacity import CapacityWord
 from campaigns.stats.verdict import Word
@@ -97,6 +97,6 @@ WORDS: dict[str, tuple[Any, dict[str, Any], str | None]] = {
 def test_the_word_of_the_primary_question(name):
     of, parts, expected = WORDS[name]
 
-    word = primary_word(of, **parts)
+    word = primary_word(Grounds(of, **parts))
 
     assert (word and word.word) == expected

@@ -1,9 +1,8 @@
 """Who is said to have been served in a closed loop."""
 
 from campaigns.findings.values import Unserved
-from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.serving import served_text
-from campaigns.tests.findings.wording.builders import answer, cell
+from campaigns.tests.findings.wording.builders import answer, answered, cell
 
 FREE, THROTTLED = cell(1, 19_000.0, clients=8, maxconn=0), cell(2, 19_200.0, clients=8, maxconn=3)
 FEWER = cell(3, 20_600.0, clients=4, maxconn=3)
@@ -33,7 +32,7 @@ def test_a_flat_response_time_is_said_to_be_that_of_those_who_were_served():
 
 
 def test_it_is_in_the_answer_whatever_else_is():
-    text = answer_text(answer(FREE, THROTTLED, unserved=[unserved()]))
+    text = answered(answer(FREE, THROTTLED, unserved=[unserved()]))
 
     assert "3 of 8 clients were served" in text.caveat
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.best_set import why_unknown
 from campaigns.findings.wording.starved import kept_waiting, not_judged
-from campaigns.tests.findings.wording.builders import answer, cell
+from campaigns.tests.findings.wording.builders import answer, answered, cell
 
 
 def setting(key, ok, starved, **levels):
@@ -37,7 +36,7 @@ ALL = "Not judged: other programs kept the load generator waiting in {}."
     ids=["all", "one cell", "one of two", "too many", "one run", "all loads"],
 )
 def test_a_campaign_that_starved_runs_leave_too_little_of_is_not_judged(cells, fields, of):
-    text = answer_text(answer(*cells, **fields))
+    text = answered(answer(*cells, **fields))
 
     assert text.sentence == ALL.format(of)
     assert text.certainty == "Run it on a quiet machine, or from another one."
@@ -45,7 +44,7 @@ def test_a_campaign_that_starved_runs_leave_too_little_of_is_not_judged(cells, f
 
 
 def test_a_campaign_that_is_not_judged_says_that_its_target_was_simulated():
-    text = answer_text(answer(setting(1, 0, 15), simulators=["simulated Pulp"]))
+    text = answered(answer(setting(1, 0, 15), simulators=["simulated Pulp"]))
 
     assert text.sentence == ALL.format("15 of 15 runs")
     assert text.caveat == "Measured on a simulated Pulp, not on a real server."
@@ -67,7 +66,7 @@ def test_where_enough_is_left_the_rest_is_judged(cells, fields):
 
 
 def test_one_starved_run_is_the_caveat():
-    text = answer_text(answer(setting(1, 9, 1), setting(2, 10, 0)))
+    text = answered(answer(setting(1, 9, 1), setting(2, 10, 0)))
 
     assert text.caveat.startswith(
         "Other programs kept the load generator waiting in 1 of 20 runs: it counts for nothing."
@@ -77,7 +76,7 @@ def test_one_starved_run_is_the_caveat():
 
 
 def test_a_cell_with_more_than_a_fifth_starved_is_named():
-    text = answer_text(answer(setting(1, 10, 0), setting(2, 10, 0), setting(3, 4, 6)))
+    text = answered(answer(setting(1, 10, 0), setting(2, 10, 0), setting(3, 4, 6)))
 
     assert (
         "3 cannot be judged (other programs kept the load generator waiting in 6 of 10 runs)"
@@ -102,7 +101,7 @@ def test_saturated_and_starved_runs_are_both_told():
         starved=1,
         workers=1,
     )
-    text = answer_text(answer(both, setting(2, 10, 0)))
+    text = answered(answer(both, setting(2, 10, 0)))
 
     assert "kept the load generator waiting in 1 of 21 runs" in text.caveat
     assert "In 2 of 21 runs the generator was saturated: their values are bounds." in text.further
