@@ -2,16 +2,16 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from django.db.models import OuterRef, QuerySet, Subquery
+from msgspec import Struct, structs
 
 from campaigns.findings.store import AS_TEXT, SHAPES, Findings, decode
 from campaigns.findings.values import Answer, Grounds, LevelsFinding
-from campaigns.findings.vocabulary import renamed
 from campaigns.findings.wording.answer import answer_text
 from campaigns.findings.wording.answer_text import AnswerText
 from campaigns.findings.wording.cells import centre_of
@@ -31,8 +31,13 @@ UNWRITTEN = AnswerText(
 """Instead of an answer whose wording fails: neither its findings nor lists with other campaigns may depend on it."""
 PARTS = Grounds.__struct_fields__[1:]
 """The findings that an answer may rest on."""
+ONE = frozenset({"factor", "load", "parameter"})
+"""Fields of findings that hold the name of a factor."""
+SEVERAL = frozenset({"loads", "work", "asked", "instruments", "others"})
+"""Fields that hold names of factors."""
 FEWEST_POINTS = 3
 """Of a curve: two values are a change."""
+T = TypeVar("T")
 
 
 def answers_of(campaigns: Collection[int]) -> dict[int, AnswerText]:
@@ -67,6 +72,41 @@ def _written(grounds: Grounds) -> AnswerText:
     except Exception:
         log.exception("An answer about %s cannot be put into words.", grounds.answer.label)
         return UNWRITTEN
+
+
+def renamed(part: T, names: Mapping[str, str]) -> T:
+    """Return a finding, or a part of one, in which factors have the names that people use: “users” where the question asks for users.
+
+    names: the new name by the old one.
+    """
+    return _renamed(part, names) if names else part
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(part, Struct):
+        return structs.replace(
+            part,
+            **{
+                field: _of_field(field, getattr(part, field), names)
+                for field in part.__struct_fields__
+            },
+        )
+    if isinstance(part, Mapping):
+        return {names.get(key, key): _renamed(value, names) for key, value in part.items()}
+    if isinstance(part, Sequence) and not isinstance(part, str | bytes):
+        return [_renamed(each, names) for each in part]
+    return part
+
+
+def _of_field(field: str, value: Any, names: Mapping[str, str]) -> Any:
+    if field in ONE and isinstance(value, str):
+        return names.get(value, value)
+    if field in SEVERAL and isinstance(value, Sequence) and not isinstance(value, str):
+        return [
+            names.get(each, each) if isinstance(each, str) else _renamed(each, names)
+            for each in value
+        ]
+    return _renamed(value, names)
 
 
 @dataclass(frozen=True, slots=True)

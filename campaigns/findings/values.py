@@ -1277,6 +1277,11 @@ class CapacityFinding(Struct, frozen=True, kw_only=True):
     most: MostCarried | None = None
 
     @property
+    def is_told(self) -> bool:
+        """Return whether there is a criterion to be kept, or something is said to be carried."""
+        return self.stated or any(each.capacity.word.has_bounds for each in self.settings)
+
+    @property
     def decisions(self) -> dict[Key, Held]:
         """Return the decision on each load of each setting, by cell."""
         return {each.cell: each.held for setting in self.settings for each in setting.cells}

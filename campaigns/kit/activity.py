@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
 
 from campaigns.models import AuditEvent, Campaign, Team
 
@@ -42,6 +43,22 @@ def by_request(user: Callable[[], User | None]) -> Iterator[None]:
     """Record what is done within the block as done in a browser by the user that `user` returns."""
     with _as(Acting(BROWSER, user)):
         yield
+
+
+def acting(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware, behind the one that knows users: nobody is looked up before something is recorded."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        def who() -> User | None:
+            user = getattr(request, "user", None)
+            return user if isinstance(user, User) else None
+
+        with by_request(who):
+            return get_response(request)
+
+    return middleware
 
 
 def set_means(of: str) -> None:

@@ -9,7 +9,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from django.db.models import Max, Min
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -18,7 +17,7 @@ from django.utils.safestring import SafeString
 from campaigns.kit.charts.drawings import placed
 from campaigns.kit.charts.standalone import chosen, html_of
 from campaigns.kit.styles import font_family, light_colours, style_of
-from campaigns.models import Campaign, Run
+from campaigns.models import Campaign
 from campaigns.results.run_plots import Plot
 
 NO_HELP = SafeString()
@@ -90,13 +89,6 @@ def lines_about(
         yield "Target" if len(campaign.targets) == 1 else "Targets", campaign.target_names
     if first:
         yield "Measured", period(first, last)
-
-
-def span_of(campaign: Campaign) -> tuple[datetime | None, datetime | None]:
-    """Return when the first run of a campaign began, and when the last one ended."""
-    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
-    found = runs.aggregate(first=Min("started_at"), last=Max("finished_at"))
-    return found["first"], found["last"]
 
 
 def period(first: datetime, last: datetime | None) -> str:

@@ -260,3 +260,51 @@ def _changes(fact: _Fact, seen: Sequence[_Seen]) -> list[Change]:
             result.append(Change(side, name, now.before, now.after, now.run, now.run, target))
         last = now
     return result
+
+
+MOST_LINES = 3
+"""The changes of one fact that pages show; further ones are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLine:
+    """One change of a fact: both values, and the runs."""
+
+    before: str
+    after: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact with its first changes. `more`: the number of further changes."""
+
+    name: str
+    side: str
+    lines: tuple[ChangeLine, ...]
+    more: int
+
+
+def changed_facts(changes: Iterable[Change]) -> list[ChangedFact]:
+    """Group the changes by fact, in their order."""
+    by_fact: dict[tuple[str, str, str], list[Change]] = {}
+    for change in changes:
+        by_fact.setdefault((change.side, change.name, change.target), []).append(change)
+    return [
+        ChangedFact(
+            name=name,
+            side=place_of(EnvironmentFact.Side(side).label, target),
+            lines=tuple(
+                ChangeLine(change.before, change.after, _where(change))
+                for change in result[:MOST_LINES]
+            ),
+            more=max(0, len(result) - MOST_LINES),
+        )
+        for (side, name, target), result in by_fact.items()
+    ]
+
+
+def _where(change: Change) -> str:
+    if change.last_run_before == change.first_run_after:
+        return f"during run {change.last_run_before}"
+    return f"between run {change.last_run_before} and run {change.first_run_after}"

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from campaigns.kinds.base import Metric
 from campaigns.kinds.base.values import BLIND_LABEL
@@ -112,6 +113,13 @@ def _contrast(campaign: Campaign, factors: Sequence[FactorOutline]) -> str:
     candidate = next((level for level in levels if level != campaign.baseline), None)
     pair: JsonObject = {"factor": campaign.paired_factor, "candidate": candidate, "at": {}}
     return contrast_label(pair | {"baseline": campaign.baseline}, factors)
+
+
+def span_of(campaign: Campaign) -> tuple[datetime | None, datetime | None]:
+    """Return when the first run of a campaign began, and when the last one ended."""
+    runs = campaign.runs.exclude(purpose=Run.Purpose.TRIAL)
+    found = runs.aggregate(first=Min("started_at"), last=Max("finished_at"))
+    return found["first"], found["last"]
 
 
 def shown_findings(campaign: Campaign) -> QuerySet[Finding]:

@@ -1,15 +1,18 @@
-"""Find the baseline of a campaign: the accepted conclusion on an earlier, related campaign.
+"""The baseline of a campaign: the accepted conclusion on an earlier, related campaign; and how it compares.
 
 Campaigns are related if they began with the same template or, without one, are clones of each other.
 """
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Exists, F, OuterRef, Q
 
 from campaigns.findings.compared import sides_of, why_unusable
 from campaigns.findings.compute.compared import Compared, compare_campaigns
+from campaigns.findings.wording.answer_text import AnswerText
+from campaigns.findings.wording.compare import answer_of
 from campaigns.kit.activity import Action
 from campaigns.models import AuditEvent, Campaign, Conclusion, Evidence
 from campaigns.reviews.queries import conclusions_seen_by
@@ -99,3 +102,34 @@ def _root(campaign: Campaign) -> int:
         key = parent
         parent = Campaign.objects.filter(pk=key).values_list("clone_of", flat=True).first()
     return key
+
+
+@dataclass(frozen=True, slots=True)
+class BaselinePanel:
+    """The content of the panel. refused: why nothing is compared; query: of the compare page."""
+
+    baseline: Baseline
+    query: str
+    refused: str = ""
+    answer: AnswerText | None = None
+
+
+def baseline_panel(campaign: Campaign, user: User | AnonymousUser) -> BaselinePanel | None:
+    """Compare with the baseline; None where the campaign goes on, or has no baseline."""
+    if campaign.state in Campaign.ACTIVE:
+        return None
+    result = baseline_of(campaign, user)
+    if result is None:
+        return None
+    query = urlencode([("c", result.campaign.pk), ("c", campaign.pk)])
+    if not result.stands:
+        return BaselinePanel(result, query, refused=_fallen(result))
+    compared = compare_with(result, campaign)
+    if isinstance(compared, str):
+        return BaselinePanel(result, query, refused=compared)
+    return BaselinePanel(result, query, answer=answer_of(compared))
+
+
+def _fallen(baseline: Baseline) -> str:
+    state = baseline.conclusion.get_state_display()
+    return f"The conclusion that was the baseline is {state}, so nothing is compared with it."

@@ -39,6 +39,11 @@ class CapacityWord(StrEnum):
     NOT_MONOTONE = "not_monotone"
     NOT_ENOUGH_DATA = "not_enough_data"
 
+    @property
+    def has_bounds(self) -> bool:
+        """Return whether it says between which loads the capacity lies, above which, or below which."""
+        return self in (CapacityWord.BETWEEN, CapacityWord.AT_LEAST, CapacityWord.FEWER_THAN)
+
     @classmethod
     def _missing_(cls, value: object) -> "CapacityWord | None":
         """Read a word of findings that were stored when the interval of the line was claimed."""

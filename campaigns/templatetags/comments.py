@@ -12,12 +12,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from campaigns.models import Campaign, Conclusion
+from campaigns.reviews.baselines import BaselinePanel
+from campaigns.reviews.baselines import baseline_panel as panel_of_baseline
+from campaigns.reviews.comments.queries import Counts, open_counts
 from campaigns.reviews.inbox import count
-from campaigns.reviews.pages.baseline import BaselinePanel
-from campaigns.reviews.pages.baseline import baseline_panel as panel_of_baseline
 from campaigns.reviews.pages.threads import discussion as discussion_of
 from campaigns.reviews.queries import conclusions_on
-from campaigns.reviews.threads import Counts, open_counts
 from campaigns.templatetags.marks import icon
 
 register = Library()

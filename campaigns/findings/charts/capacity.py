@@ -12,7 +12,6 @@ from campaigns.findings import values as stored
 from campaigns.findings.charts import sampling
 from campaigns.findings.charts.base import Chart, Chosen, Column, Numbers, Panel, Shown, View
 from campaigns.findings.charts.capacity_lines import (
-    JUDGED,
     CapacityChart,
     CapacityLine,
     LoadPoint,
@@ -528,13 +527,6 @@ def panel(shown: Shown) -> Panel | None:
         aside=_aside(term),
         notes=(OPEN,) if shown.is_open else (),
         choices=(wanted, place),
-    )
-
-
-def tells_capacity(finding: stored.CapacityFinding | None) -> bool:
-    """Return whether there is a criterion to be kept, or something is said to be carried."""
-    return finding is not None and (
-        finding.stated or any(each.capacity.word in JUDGED for each in finding.settings)
     )
 
 

@@ -19,17 +19,12 @@ from campaigns.kit.charts.figure import (
 from campaigns.kit.charts.labels import LevelLabels, inside
 from campaigns.kit.mappings import Levels
 from campaigns.kit.numbers import amount
-from campaigns.stats.capacity import Capacity, CapacityWord, Held, LoadState
+from campaigns.stats.capacity import Capacity, Held, LoadState
 
 FAR_LIMIT = 4.0
 """A limit above so many times the largest value is named in a note and not drawn."""
 WITH_VALUE = ("ok", "bound", "explored")
 """States of runs that are drawn at their value."""
-JUDGED = (
-    *(CapacityWord.BETWEEN, CapacityWord.AT_LEAST),
-    CapacityWord.FEWER_THAN,
-)
-"""Words whose bounds are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +248,7 @@ def name_of(levels: Levels, labels: LevelLabels) -> str:
 
 
 def _carried(capacity: Capacity, words: CapacityWords) -> Carried:
-    judged = capacity.word in JUDGED
+    judged = capacity.word.has_bounds
     return Carried(
         low=capacity.low if judged else None,
         estimate=capacity.estimate if judged else None,

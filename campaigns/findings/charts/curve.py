@@ -7,7 +7,6 @@ from typing import Any
 
 from campaigns.findings.charts import levels
 from campaigns.findings.charts.base import Late, Shown, View, quantity_of, run_note
-from campaigns.findings.charts.capacity_lines import JUDGED
 from campaigns.findings.charts.cells import (
     STATES,
     CarriedBand,
@@ -158,7 +157,7 @@ def _with_capacity(
             each.capacity.high,
         )
         for each in capacity.settings
-        if each.capacity.word in JUDGED
+        if each.capacity.word.has_bounds
     ]
     return replace(chart, limit=next(iter(limits), None), carried=bands)
 

@@ -20,9 +20,9 @@ from campaigns.kit.rights import Right
 from campaigns.models import Campaign
 from campaigns.planning.metrics import metric_of
 from campaigns.results import exports
-from campaigns.results.chart_pages import ChartPage, as_file, lines_about, span_of
+from campaigns.results.chart_pages import ChartPage, as_file, lines_about
 from campaigns.results.environment import simulators_of
-from campaigns.results.pages_data import outline_of
+from campaigns.results.pages_data import outline_of, span_of
 from campaigns.results.run_plots import Plot, labelled
 
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 
 from campaigns.findings.answers import PARTS, answer_of
 from campaigns.findings.charts.base import Late, Panel, Shown
-from campaigns.findings.charts.capacity import CAPACITY, draws_values_of, tells_capacity
+from campaigns.findings.charts.capacity import CAPACITY, draws_values_of
 from campaigns.findings.charts.curve import is_over_load, late_plot, main_plot, pairs_of
 from campaigns.findings.charts.heat import HeatTable, heat_table
 from campaigns.findings.pages.before import Before, before_of
@@ -68,15 +68,14 @@ from campaigns.planning.analyses import failure_of, wait_of
 from campaigns.planning.metrics import metric_of
 from campaigns.planning.noise import calibrations_on
 from campaigns.planning.pages.limits import limits_of, stopped_of
-from campaigns.results.chart_pages import span_of
-from campaigns.results.environment import simulators_of
-from campaigns.results.pages.changes import ChangedFact, changed_facts
+from campaigns.results.environment import ChangedFact, changed_facts, simulators_of
 from campaigns.results.pages_data import (
     ImportNotes,
     Outline,
     SettingSeen,
     Surroundings,
     import_notes,
+    span_of,
     surroundings_of,
 )
 from campaigns.results.run_list import RunList
@@ -166,7 +165,8 @@ class Result:
     def carried(self) -> Panel | None:
         """Return the chart of capacity, which stands beside an answer that says what is carried."""
         waits = self.shown.many and CAPACITY not in self.opened
-        if waits or not self.shown.primary or not tells_capacity(self.findings.capacity):
+        finding = self.findings.capacity if self.shown.primary else None
+        if waits or finding is None or not finding.is_told:
             return None
         return panel_of(self.shown, CAPACITY)
 

@@ -44,6 +44,7 @@ from campaigns.findings.wording.caveats import (
     has_values,
     is_carried_confirmed,
     is_invalid,
+    same_content_text,
     too_few_runs,
     unobserved_text,
     were,
@@ -53,7 +54,6 @@ from campaigns.findings.wording.drift import BY_THE_HOUR
 from campaigns.findings.wording.level_answer import answer_of_levels
 from campaigns.findings.wording.outlook import ended
 from campaigns.findings.wording.pair_answer import answer_of_pairs
-from campaigns.findings.wording.sameness import same_content_text
 from campaigns.findings.wording.sessions import (
     confirmed_by_sessions,
     is_confirmed,

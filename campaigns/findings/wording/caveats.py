@@ -8,16 +8,17 @@ from campaigns.findings.values import (
     FactChange,
     Grounds,
     LevelsFinding,
+    OtherContent,
     Pairs,
+    SameContent,
     SummarisedCell,
 )
-from campaigns.findings.wording.answer_text import MOST_FACTS
+from campaigns.findings.wording.answer_text import MOST_FACTS, capitalised
 from campaigns.findings.wording.at_loads import differs_by_load
 from campaigns.findings.wording.capacity import LONGER
 from campaigns.findings.wording.cells import FEWEST_RUNS, NO_LOG, centre_of
 from campaigns.findings.wording.drift import BY_THE_HOUR, drift_note
-from campaigns.findings.wording.sameness import other_content_text
-from campaigns.findings.wording.serving import served_text
+from campaigns.findings.wording.loads import setting_name
 from campaigns.findings.wording.sessions import (
     confirmed_by_sessions,
     is_confirmed,
@@ -25,13 +26,14 @@ from campaigns.findings.wording.sessions import (
 )
 from campaigns.findings.wording.starved import starved_caveat, starved_in
 from campaigns.findings.wording.targets import targets_texts
-from campaigns.kit.charts.labels import inside, words_of
-from campaigns.kit.numbers import change, counted, grouped, share
+from campaigns.kit.charts.labels import as_text, inside, words_of
+from campaigns.kit.numbers import amount, change, counted, grouped, number, share
 from campaigns.kit.units import is_share
 from campaigns.stats.capacity import Held
 from campaigns.stats.criteria import MOST_CELLS
 
 MOST_RUNS_NAMED = 5
+MOST_CONTENTS_NAMED = 2
 BLOCKED = "blocked"
 TOO_FEW = f"fewer than {FEWEST_RUNS} runs"
 
@@ -48,7 +50,7 @@ def caveats_of(on: Grounds) -> list[str]:
         for each in (
             *([BY_THE_HOUR, drift_note(on.levels)] if blocked else ()),
             *changed,
-            *targets_texts(answer.targets),
+            *(targets_texts(answer.targets) if answer.targets else ()),
             starved_caveat(answer),
             other_content_text(answer.other_content),
             *_of_runs_and_order(on),
@@ -268,3 +270,72 @@ def is_invalid(answer: Answer, cell: SummarisedCell) -> bool:
 
 def were(number: int) -> str:
     return "was" if number == 1 else "were"
+
+
+def served_text(answer: Answer) -> str:
+    """Return how many were served where the share is smallest, and how long each waits if all take turns.
+
+    Empty where all were served.
+    """
+    if not answer.unserved:
+        return ""
+    worst = min(answer.unserved, key=lambda each: (each.most / each.number, -each.number))
+    names = {cell.cell: setting_name(cell.levels) for cell in answer.cells}
+    who = words_of(worst.parameter)
+    ends = dict.fromkeys(number(each) for each in (worst.fewest, worst.most))
+    text = f"{' to '.join(ends)} of {number(worst.number)} {who} were served"
+    if name := names.get(worst.cell):
+        text = f"At {name}, {text}"
+    if worst.response is not None:
+        text += f"; their response time is {amount(worst.response, worst.unit)} on average"
+    if worst.end_to_end is not None:
+        wait = amount(worst.end_to_end, worst.unit)
+        text += f". If all take turns, each waits {wait} for an answer ({who} ÷ throughput)"
+    if len(names) == 1:
+        return f"{text}."
+    count = f"{len(answer.unserved)} of {counted(len(names), 'cell')}"
+    return f"Not all {who} were served in {count}. {text}."
+
+
+def same_content_text(same: Sequence[SameContent]) -> str:
+    """Return a sentence for each factor whose levels are addresses of the same content."""
+    return " ".join(map(_same, same))
+
+
+def other_content_text(other: Sequence[OtherContent]) -> str:
+    """Return why levels of an address are not compared, with both amounts."""
+    texts = [_other(each) for each in other[:MOST_CONTENTS_NAMED]]
+    if len(other) > MOST_CONTENTS_NAMED:
+        texts.append(f"So do {counted(len(other) - MOST_CONTENTS_NAMED, 'more pair')}.")
+    return " ".join(texts)
+
+
+def _same(content: SameContent) -> str:
+    what = _amount_of(content)
+    places = f"{number(content.addresses)} addresses ({content.factor})"
+    if content.proved:
+        return f"Same content{what}, from {places}."
+    alike = "number" if content.bytes is None else "number and size"
+    return f"Same {alike}{what} at {places}; that it is the same content is not proved."
+
+
+def _amount_of(content: SameContent) -> str:
+    if content.units is None:
+        return ""
+    size = "" if content.bytes is None else f", {amount(content.bytes, 'B')}"
+    return f" ({number(content.units)} {content.unit}{size})"
+
+
+def _other(content: OtherContent) -> str:
+    one, two = content.units
+    if one != two:
+        differ = f"{number(one)} / {number(two)} {content.unit}"
+    elif None not in content.bytes and content.bytes[0] != content.bytes[1]:
+        differ = " / ".join(amount(each, "B") for each in content.bytes)
+        differ = f"{number(one)} {content.unit} each, {differ}"
+    else:
+        differ = f"{number(one)} {content.unit} each, whose digests differ"
+    return capitalised(
+        f"{content.factor} {as_text(content.baseline)} and {as_text(content.candidate)} are not compared, since they hold "
+        f"other content: {differ}."
+    )

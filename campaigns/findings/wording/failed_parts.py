@@ -17,10 +17,9 @@ LABELS = {
 }
 
 
-def failed_parts(finding: FailedParts | None) -> list[str]:
+def failed_parts(finding: FailedParts) -> list[str]:
     """Return a line for each failed part: what it is, and the error."""
-    parts = finding.parts if finding else ()
-    return [f"{label_of(part.name)}: {part.error}" for part in parts]
+    return [f"{label_of(part.name)}: {part.error}" for part in finding.parts]
 
 
 def label_of(name: str) -> str:

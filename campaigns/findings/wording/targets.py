@@ -19,10 +19,8 @@ MOST_LETTERS = 80
 NOT_RECORDED = "not recorded"
 
 
-def targets_texts(told: TargetsTold | None) -> list[str]:
+def targets_texts(told: TargetsTold) -> list[str]:
     """Return the caveats of the answer: who is left out, what else differs, who shares a machine."""
-    if told is None:
-        return []
     texts = [part_text(part) for part in told.targets if part.out or part.took_part < part.blocks]
     texts += [
         f"{pair.baseline} / {pair.candidate}: {pair_text(pair)}."

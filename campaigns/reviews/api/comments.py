@@ -20,9 +20,9 @@ from campaigns.reviews import comments
 from campaigns.reviews.comments import page_of
 from campaigns.reviews.comments.inbox import inbox_line
 from campaigns.reviews.comments.mentions import sentence_of
+from campaigns.reviews.comments.queries import threads, threads_on
 from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.inbox import Waits, waiting
-from campaigns.reviews.threads import threads, threads_on
 
 TAG = "comments"
 

@@ -1,7 +1,7 @@
 """Comments on campaigns, cells, runs, charts and conclusions.
 
-`places` identifies the subject of a thread, `mentions` finds the users that a text names, and `threads` writes
-threads and comments. Each change is one transaction; pages and REST views check the rights.
+`places` identifies the subject of a thread, `mentions` finds the users that a text names, `threads` writes
+threads and comments, and `queries` reads them. Each change is one transaction; pages and REST views check the rights.
 """
 
 from campaigns.reviews.comments.places import Place, page_of, place_on, place_text

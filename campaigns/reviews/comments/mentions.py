@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from campaigns.kit.markup import names_in
 from campaigns.models import Conclusion, Team
-from campaigns.reviews.threads import may_be_mentioned
+from campaigns.reviews.comments.queries import may_be_mentioned
 
 MOST = 50
 """Names of a comment that are looked at."""

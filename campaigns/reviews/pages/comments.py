@@ -22,9 +22,9 @@ from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Team, Thread
 from campaigns.reviews import comments
 from campaigns.reviews.comments.mentions import mentioned, sentence_of
+from campaigns.reviews.comments.queries import names_to_mention, threads, threads_on
 from campaigns.reviews.filters import ThreadFilters
 from campaigns.reviews.pages.threads import Writing, html_of, thread_view, writing_on
-from campaigns.reviews.threads import names_to_mention, threads, threads_on
 
 Within = tuple[Team, Conclusion | None]
 """The team whose members may be mentioned, and the conclusion that they must be able to see."""

@@ -12,8 +12,8 @@ from campaigns.kit.rights import Right
 from campaigns.kit.rights import may as may_in
 from campaigns.models import Campaign, Comment, Conclusion, Thread
 from campaigns.reviews.comments import page_of, place_text
+from campaigns.reviews.comments.queries import names_to_mention, threads_on
 from campaigns.reviews.comments.threads import LONGEST
-from campaigns.reviews.threads import names_to_mention, threads_on
 
 MOST_SHOWN = 30
 """Threads that a page of something else shows; all of them are on a page of their own."""

@@ -11,11 +11,13 @@ from campaigns.findings.answers import (
     listed,
     publish_answer,
     published,
+    renamed,
 )
 from campaigns.findings.store import findings_of
 from campaigns.models import Finding, PublishedAnswer
 from campaigns.planning.analyses import request_outdated
 from campaigns.results.importing import demonstration
+from campaigns.tests.findings.wording import builders
 
 pytestmark = pytest.mark.django_db
 
@@ -110,3 +112,21 @@ def test_the_words_of_another_version_are_written_anew(analysed):
     PublishedAnswer.objects.update(version="0.0")
 
     assert request_outdated() == 1
+
+
+def test_a_factor_has_its_other_name_wherever_it_stands():
+    told = builders.answer(
+        builders.cell(1, 10.0, hosts=5, engine="hosts"),
+        loads=["hosts"],
+        work=["hosts"],
+        asked=["engine"],
+        guesses={"hosts": "A guess."},
+    )
+
+    result = renamed(told, {"hosts": "users"})
+
+    assert [each.levels for each in result.cells] == [{"users": 5, "engine": "hosts"}]
+    assert (result.loads, result.work, result.asked) == (["users"], ["users"], ["engine"])
+    assert result.guesses == {"users": "A guess."}
+    assert result.label == told.label
+    assert renamed(told, {}) is told

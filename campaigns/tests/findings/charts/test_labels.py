@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.kit.charts.labels import called, inside, short_labels, words_of
+from campaigns.kit.charts.labels import as_asked, called, inside, short_labels, words_of
 
 
 def test_short_labels_stay_as_they_are():
@@ -41,3 +41,19 @@ def test_one_long_label_is_clipped_in_the_middle():
 def test_a_name_of_code_is_one_in_words(name, words, label):
     assert (words_of(name), called(name)) == (words, label)
     assert inside(called(name)) == words or name[:1].isupper()
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "said"),
+    [
+        ("How many users does my API carry?", "Hosts", "Users"),
+        ("How many Clients register at once?", "Hosts", "Clients"),
+        ("How many hosts?", "Clients", "Hosts"),
+        ("How many hosts do 20 users bring?", "Clients", "Clients"),
+        ("What does it carry?", "Hosts", "Hosts"),
+        ("How many users?", "Rate", "Rate"),
+        ("Which superusers?", "Hosts", "Hosts"),
+    ],
+)
+def test_a_load_is_called_as_the_question_calls_it(question, label, said):
+    assert as_asked(label, question) == said

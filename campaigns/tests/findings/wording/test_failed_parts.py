@@ -19,7 +19,3 @@ from campaigns.findings.wording.failed_parts import failed_parts
 )
 def test_a_part_is_named_with_its_error(name, text):
     assert failed_parts(FailedParts([FailedPart(name, "KeyError: 3")])) == [text]
-
-
-def test_nothing_failed_where_nothing_is_stored():
-    assert failed_parts(None) == []

@@ -1,7 +1,7 @@
 """Who is said to have been served in a closed loop."""
 
 from campaigns.findings.values import Unserved
-from campaigns.findings.wording.serving import served_text
+from campaigns.findings.wording.caveats import served_text
 from campaigns.tests.findings.wording.builders import answer, answered, cell
 
 FREE, THROTTLED = cell(1, 19_000.0, clients=8, maxconn=0), cell(2, 19_200.0, clients=8, maxconn=3)
