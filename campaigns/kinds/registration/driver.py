@@ -138,6 +138,41 @@ PRESETS = (
             )
         },
     ),
+    Preset(
+        "cpus-and-workers",
+        "8 and 16 CPUs with 2 to 16 Puma workers, 200 hosts: do they go together?",
+        {**COMMON, "hosts": "200", "start": "barrier", "puma_threads": "16", "memory_gib": "40"},
+        {"cpus": ("8", "16"), "puma_workers": ("2", "4", "8", "16")},
+        {
+            "question": "Which number of Puma workers registers 200 hosts soonest, with 8 and with 16 CPUs?",
+            "order": "interleaved",
+            "repetitions": 4,
+        },
+    ),
+    Preset(
+        "db-pool",
+        "A pool of 4, 8 and 20 connections for 16 Puma threads, 200 hosts",
+        {**COMMON, "hosts": "200", "start": "barrier", "puma_workers": "4", "puma_threads": "16"},
+        {"db_pool": ("4", "8", "20")},
+        {
+            "question": "Does a database pool that is smaller than the Puma threads lose registrations?",
+            "order": "interleaved",
+            "repetitions": 3,
+            "criterion": {"failed_percent": 5},
+        },
+    ),
+    Preset(
+        "httpd-limit",
+        "64, 128 and 1024 requests in the HTTP server at once, 200 hosts",
+        {**COMMON, "hosts": "200", "start": "barrier", "puma_workers": "4", "puma_threads": "16"},
+        {"httpd_limit": ("64", "128", "1024")},
+        {
+            "question": "Which limit of the HTTP server lets 200 registrations at once through?",
+            "order": "interleaved",
+            "repetitions": 3,
+            "criterion": {"failed_percent": 5},
+        },
+    ),
     Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
 )
 """For the simulator of the sandbox, or a real server with such an activation key."""

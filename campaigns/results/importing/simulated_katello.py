@@ -22,6 +22,7 @@ _SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
     "puma_threads": ("Puma threads", 1, 128),
     "db_pool": ("DB pool", 0, 1000),
+    "httpd_limit": ("Requests in httpd", 1, 100_000),
     "dynflow_workers": ("Dynflow workers", 1, 64),
     "dynflow_threads": ("Dynflow threads", 1, 64),
     "cpus": ("CPUs", 1, 256),

@@ -48,8 +48,8 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
     prepare()
 
     assert list(target().setting_rows.values_list("name", flat=True)) == [
-        *("puma_workers", "puma_threads", "db_pool", "dynflow_workers", "dynflow_threads"),
-        *("cpus", "memory_gib"),
+        *("puma_workers", "puma_threads", "db_pool", "httpd_limit"),
+        *("dynflow_workers", "dynflow_threads", "cpus", "memory_gib"),
     ]
     assert target().setting_rows.get(name="puma_workers").apply == {
         "way": "http",
