@@ -278,7 +278,7 @@ class _Program:
             process = _fork(module, lambda: loading.is_set() or lease_seconds() <= 0)
             self.lease_sent_at, self.alive_until = monotonic(), self._lease_end()
         self.known_until = self.alive_until
-        """The end of the lease before: the newest that the program has surely read."""
+        """The end of the lease before the newest."""
         envelope = {"request": request, "parent": os.getpid(), "alive_until": self.alive_until}
         self.to_send = memoryview(json.dumps(envelope).encode() + b"\n")
         self.received = bytearray()
@@ -366,8 +366,9 @@ class _Program:
         """Return the outcome of a program that has ended by itself. Raise ProgramFailed."""
         self.remove()
         code = self.process.returncode
-        if code == -signal.SIGKILL and monotonic() >= self.known_until:
-            return self._outcome(cancelled=True)  # it saw its lease run out while we were stopped
+        # It ends itself when its lease is over; nobody knows whether it has read the newest one.
+        if code == -signal.SIGKILL and monotonic() >= min(self.known_until, self.alive_until):
+            return self._outcome(cancelled=True)
         if code != 0:
             raise ProgramFailed(self._message(_reason(code)))
         if not self.reported.result:

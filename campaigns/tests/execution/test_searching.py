@@ -538,7 +538,7 @@ def test_the_form_states_a_search_and_shows_how_far_it_may_go(draft, server, tar
     page = admin_client.get(f"/campaigns/{campaign.pk}/edit/").content.decode()
 
     for name, value in (("load", "level"), ("largest", "500")):
-        assert f'name="search_{name}"' in page, name
+        assert f'name="search.{name}"' in page, name
         assert value in page
     preview = previewing.preview(checking.check(storage.definition_of(campaign)))
     assert "no run has more than 500" in preview.remarks[0][1]
