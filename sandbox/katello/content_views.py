@@ -133,18 +133,25 @@ class ContentViews:
     syncs: Syncs
     flow: Dynflow
     held: dict[int, View] = field(default_factory=dict)
+    _removals: list[tuple[Task, View]] = field(default_factory=list)
     _next: int = 2  # 1 is the default one, which nobody publishes
+
+    def count(self) -> int:
+        """Return how many there are."""
+        self._settle()
+        return len(self.held)
 
     def renew(self) -> None:
         """Forget all of them."""
         self.held.clear()
-        self.flow.waiting.clear()
-        self.flow.running.clear()
+        self._removals.clear()
+        self.flow.renew()
 
     def answer(
         self, request: web.BaseRequest, body: dict[str, Any], request_id: str
     ) -> web.Response | None:
         """Answer a request; None where it is for another part. Raise Problem."""
+        self._settle()
         path = request.path.strip("/").split("/")
         if path[:3] != ["katello", "api", "v2"]:
             return None
@@ -154,11 +161,7 @@ class ContentViews:
             case "GET", ["content_views", pk]:
                 return document(self._view(pk).document())
             case "GET", ["environments"] | ["organizations", _, "environments"]:
-                named = [
-                    {"id": pk, "name": name, "label": name, "library": pk == LIBRARY}
-                    for pk, name in ENVIRONMENTS.items()
-                ]
-                return listed(request, named)
+                return listed(request, map(_environment, ENVIRONMENTS))
             case "POST", ["content_views"] | ["organizations", _, "content_views"]:
                 return document(self._make(body).document(), 201)
             case "POST", ["content_views", pk, "publish"]:
@@ -191,7 +194,7 @@ class ContentViews:
         return result
 
     def _make(self, body: dict[str, Any]) -> View:
-        name, repositories = str(body.get("name") or ""), body.get("repository_ids") or []
+        name, repositories = str(body.get("name") or ""), _ids(body.get("repository_ids"))
         if not name:
             raise self._problem(422, "Validation failed: Name can't be blank")
         if any(each.name == name for each in self.held.values()):
@@ -204,7 +207,7 @@ class ContentViews:
                 )
         if len(self.held) >= MOST_VIEWS:
             raise self._problem(422, f"There are {MOST_VIEWS} content views already")
-        view = View(self._next, name, [int(each) for each in repositories])
+        view = View(self._next, name, repositories)
         self.held[view.pk] = view
         self._next += 1
         return view
@@ -232,7 +235,7 @@ class ContentViews:
         )
         if version is None or view is None:
             raise self._problem(404, f"Couldn't find Katello::ContentViewVersion with 'id'={pk}")
-        asked = body.get("environment_ids") or []
+        asked = _ids(body.get("environment_ids"))
         if not asked or any(each not in ENVIRONMENTS for each in asked):
             raise self._problem(404, "Could not find environments")
         if not body.get("force") and any(
@@ -252,12 +255,23 @@ class ContentViews:
 
     def _remove(self, view: View, body: dict[str, Any], request_id: str) -> Task:
         self._require_free(view)
+        task = self._begin(REMOVE, view, _REMOVE_SECONDS, {}, request_id)
         if body.get("destroy_content_view"):
-            del self.held[view.pk]
+            self._removals.append((task, view))
         else:
-            gone = {int(each) for each in body.get("content_view_version_ids") or ()}
+            gone = _ids(body.get("content_view_version_ids"))
             view.versions = [each for each in view.versions if each.pk not in gone]
-        return self._begin(REMOVE, view, _REMOVE_SECONDS, {}, request_id)
+        return task
+
+    def _settle(self) -> None:
+        """Forget the content views whose removal has come through."""
+        now = self.now()
+        for task, view in list(self._removals):
+            if task.state(now) != "stopped":
+                continue
+            self._removals.remove((task, view))
+            if task.result(now) == "success":
+                self.held.pop(view.pk, None)
 
     def _require_free(self, view: View) -> None:
         if holding := self.tasks.holding(("Katello::ContentView", view.pk)):
@@ -283,3 +297,16 @@ class ContentViews:
 
     def _problem(self, status: int, words: str) -> Problem:
         return katello(status, words, old=self.behaviour().old_errors)
+
+
+def _environment(pk: int) -> dict[str, Any]:
+    """Tell of a lifecycle environment; each comes after the one before."""
+    name, prior = ENVIRONMENTS[pk], pk - 1
+    before = {"id": prior, "name": ENVIRONMENTS[prior]} if prior in ENVIRONMENTS else None
+    return {"id": pk, "name": name, "label": name, "library": pk == LIBRARY, "prior": before}
+
+
+def _ids(data: Any) -> list[int]:
+    """Return the ids in a list; what is none is left out, as Rails does."""
+    listed = data if isinstance(data, list) else []
+    return [int(each) for each in listed if isinstance(each, int) or str(each).isdecimal()]

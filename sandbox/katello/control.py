@@ -83,7 +83,7 @@ class Control:
             "committing": len(self.commits),
             "consumers": len(self.consumers.held),
             "hosts": len(self.consumers.hosts),
-            "content_views": len(self.views.held),
+            "content_views": self.views.count(),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
             "forced": [task.forced for task in self.syncs.tasks.all.values()],

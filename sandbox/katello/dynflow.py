@@ -31,13 +31,14 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Dynflow:
-    """Plans that wait, and those that run. machine: has the numbers of workers and threads, now."""
+    """Plans that wait, and those that run. machine: has the numbers of workers and threads, now; a change takes effect at the next look."""
 
     now: Callable[[], datetime]
     machine: Callable[[], Machine]
     waiting: list[Plan] = field(default_factory=list)
     running: list[Plan] = field(default_factory=list)
     _at: datetime | None = None
+    _known: Machine = field(default_factory=Machine)
     _random: random.Random | None = None
 
     def add(self, seconds: float) -> Plan:
@@ -62,8 +63,7 @@ class Dynflow:
         """Let everything go on until now."""
         now = self.now()
         if self._at is None or now < self._at:
-            self._at = now
-        self._start()
+            self._at, self._known = now, self.machine()
         while self.running:
             rates = self._rates()
             left = {plan: (plan.seconds - plan.done) / rates[plan] for plan in self.running}
@@ -77,10 +77,17 @@ class Dynflow:
             first.ended = self._at
             self.running.remove(first)
             self._start()
-        self._at = now
+        self._at, self._known = now, self.machine()
+        self._start()
+
+    def renew(self) -> None:
+        """Be as at the start."""
+        self.waiting.clear()
+        self.running.clear()
+        self._random = None
 
     def _start(self) -> None:
-        machine = self.machine()
+        machine = self._known
         while self.waiting:
             held = [0] * machine.dynflow_workers
             for plan in self.running:
@@ -98,7 +105,7 @@ class Dynflow:
         together: dict[int, int] = {}
         for plan in self.running:
             together[plan.worker] = together.get(plan.worker, 0) + 1
-        crowd = max(1.0, RUBY * len(together) / self.machine().cpus)
+        crowd = max(1.0, RUBY * len(together) / self._known.cpus)
         return {
             plan: 1 / (1 - RUBY + RUBY * together[plan.worker] * crowd) for plan in self.running
         }

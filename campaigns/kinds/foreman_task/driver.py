@@ -1,5 +1,6 @@
 """The kind `foreman_task`: a Foreman with Katello publishes or promotes content views, several at once."""
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +28,11 @@ from campaigns.kinds.base.foreman import (
     CLEAR_SECONDS,
     end_ours,
     health_of_clock,
+    is_ours,
     mark_of,
     resolution_of,
     seconds_of,
+    wait_for,
 )
 from campaigns.kinds.base.naming import names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
@@ -53,6 +56,7 @@ from campaigns.kinds.foreman_task.running import (
     work_of,
 )
 from campaigns.kinds.programs.health import percentile
+from campaigns.kinds.servers.foreman_tasks import ForemanTask as Task
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.network import Rules
 
@@ -112,7 +116,7 @@ class ForemanTask(Driver):
             found = views.own_views(katello, prefix)
             removed = views.remove(katello, target, found, work_of(context).tasks, CLEAR_SECONDS)
             left = len(views.own_views(katello, prefix))
-            others = katello.tasks_at_work()
+            others = self._others(katello, prefix)
         if others:
             raise NotClean(
                 f"Foreman is at work on {len(others)} other task{'' if len(others) == 1 else 's'}, such as "
@@ -272,6 +276,16 @@ class ForemanTask(Driver):
         return Recomputed(found, {"task_time": [round(each * 1e6) for each in times]})
 
     @staticmethod
+    def _others(katello: Katello, prefix: str) -> list[Task]:
+        """Return the tasks at work, once those have ended that Katello began after tasks of earlier runs."""
+        until = time.monotonic() + CLEAR_SECONDS
+        tasks = katello.tasks_at_work()
+        for task in tasks:
+            if is_ours(task, (), prefix):
+                wait_for(katello, task, until, "Katello began it after a task of an earlier run.")
+        return [task for task in tasks if not is_ours(task, (), prefix)]
+
+    @staticmethod
     def _publish(
         katello: Katello, target: Target, made: Sequence[views.View], work: Work, context: Context
     ) -> None:
@@ -280,8 +294,9 @@ class ForemanTask(Driver):
         watched = watch(katello, begin, mark_of(target, context), work, context)
         if bad := [task for task in watched.all if not task.succeeded]:
             raise TargetUnavailable(
-                f"{len(bad)} of {len(made)} content views were not published, so none can be promoted. Foreman says: "
-                f"{watched.first_error or 'nothing'}"
+                f"{len(bad)} of {len(made)} content views were not published"
+                f"{f' within {context.deadline_seconds:g} s' if watched.timed_out else ''}, so none can be promoted. "
+                f"Foreman says: {watched.first_error or 'nothing'}"
             )
 
 
@@ -310,6 +325,10 @@ def measured_of(watched: Watched, limit: float) -> Measured:
     elif failures:
         counts = ", ".join(f"{count} {name}" for name, count in failures.items())
         failure = f"{failed} of {len(watched.all)} tasks failed ({counts}). Foreman says: {watched.first_error}"
+    elif seconds is None:
+        failure = (
+            "Foreman does not report when its tasks began and ended, so the duration is unknown."
+        )
     elif not seconds:
         failure = (
             "The tasks took less than a second, and this Foreman reports whole seconds only: the duration is unknown. "

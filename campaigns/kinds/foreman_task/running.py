@@ -14,7 +14,7 @@ from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import NoAnswer, Unavailable
 
 MOST_LOOKED_AT = 5
-"""Tasks that one look asks for: a look must not load what it measures."""
+"""Running tasks that one look asks for: a look must not load what it measures."""
 WORK = "content_views.json"
 CANCELLED = "cancelled by others"
 
@@ -95,16 +95,16 @@ def watch(
     last_answer = time.monotonic()
     while watched.at_rest < len(watched.tasks):
         gone = time.monotonic() - started_at
-        if gone > context.deadline_seconds:
-            watched.timed_out = True
-            break
-        katello.rest(gone)
+        is_over = gone > context.deadline_seconds
+        if not is_over:
+            katello.rest(gone)
         try:
-            _look(katello, watched)
+            _look(katello, watched, len(watched.tasks) if is_over else MOST_LOOKED_AT)
         except (NoAnswer, Unavailable) as error:
-            if time.monotonic() - last_answer > AWAY_SECONDS:
+            away = time.monotonic() - last_answer
+            if is_over or away > AWAY_SECONDS:
                 raise TargetUnavailable(
-                    f"Foreman was away for more than {AWAY_SECONDS:g} s while its tasks ran: {error}"
+                    f"Foreman has not answered for {away:.0f} s while its tasks ran: {error}"
                 ) from None
             continue
         last_answer = time.monotonic()
@@ -115,6 +115,9 @@ def watch(
                 "seconds": last_answer - started_at,
             }
         )
+        if is_over and watched.at_rest < len(watched.tasks):
+            watched.timed_out = True
+            break
     watched.wall_seconds = time.monotonic() - started_at
     watched.first_error = first_error_of(
         katello, [task for task in watched.all if failure_of(task)]
@@ -122,9 +125,13 @@ def watch(
     return watched
 
 
-def _look(katello: Katello, watched: Watched) -> None:
-    """Ask for the oldest tasks that are not at rest."""
+def _look(katello: Katello, watched: Watched, most: int) -> None:
+    """Ask for the oldest tasks that are not at rest, and for further ones as long as those are."""
     open_tasks = [pk for pk, task in watched.tasks.items() if not task.at_rest]
-    for pk in open_tasks[:MOST_LOOKED_AT]:
+    running = 0
+    for pk in open_tasks:
         watched.tasks[pk] = katello.task(pk)
+        running += not watched.tasks[pk].at_rest
+        if running >= most:
+            break
     watched.looks += 1

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from campaigns.kinds.base import DriverError, NotClean, Target
+from campaigns.kinds.base import DriverError, NotClean, RemovedByOthers, Target
 from campaigns.kinds.base.foreman import LOCKED, end_ours, is_ours, wait_for
 from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.servers.foreman_tasks import ForemanTask, read_task
@@ -18,6 +18,11 @@ from campaigns.kit.http.errors import Answered, Strange
 ROOT = "/katello/api/v2"
 PUBLISH = "Actions::Katello::ContentView::Publish"
 PROMOTE = "Actions::Katello::ContentView::Promote"
+REMOVE = "Actions::Katello::ContentView::Remove"
+
+
+class Held(NotClean):
+    """Something else holds a content view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ def read_view(data: Any) -> View:
 def source_of(katello: Katello, repositories: Sequence[int]) -> Source:
     """Return the repositories that are to be published. Raise DriverError for one that is not there, or empty."""
     units: dict[str, int] = {}
-    organizations: set[Any] = set()
+    organizations: set[int] = set()
     for pk in repositories:
         try:
             data = katello.get(f"{ROOT}/repositories/{pk}")
@@ -70,13 +75,16 @@ def source_of(katello: Katello, repositories: Sequence[int]) -> Source:
             ) from None
         repository = katello.repository(pk)
         organization = data.get("organization")
-        organizations.add(organization.get("id") if isinstance(organization, Mapping) else None)
+        owner = organization.get("id") if isinstance(organization, Mapping) else None
+        if not isinstance(owner, int):
+            raise Strange(f"Katello does not say to which organization repository {pk} belongs.")
+        organizations.add(owner)
         if not repository.units:
             raise DriverError(
                 f"“{repository.name}” (repository {pk}) holds no content yet. Sync it in Katello once."
             )
         units[f"{repository.name} ({pk})"] = repository.units
-    if len(organizations) != 1 or not isinstance(next(iter(organizations)), int):
+    if len(organizations) != 1:
         raise DriverError(
             "The repositories belong to different organizations; a content view holds those of one."
         )
@@ -84,13 +92,26 @@ def source_of(katello: Katello, repositories: Sequence[int]) -> Source:
 
 
 def environment_of(katello: Katello, organization: int, name: str) -> int:
-    """Return the id of a lifecycle environment. Raise DriverError."""
-    rows = list(katello.results(f"{ROOT}/organizations/{organization}/environments"))
-    for each in rows:
-        if isinstance(each, Mapping) and each.get("name") == name:
-            return int(each["id"])
-    known = ", ".join(str(each.get("name")) for each in rows if isinstance(each, Mapping))
-    raise DriverError(f"There is no lifecycle environment “{name}”; there are {known}.")
+    """Return the id of the lifecycle environment of a name that comes after Library. Raise DriverError for others."""
+    path = f"{ROOT}/organizations/{organization}/environments"
+    rows = [each for each in katello.results(path) if isinstance(each, Mapping)]
+    library = next((each.get("id") for each in rows if each.get("library") is True), None)
+    after = {each.get("name"): each for each in rows if _prior(each) == library is not None}
+    if name in after:
+        return int(after[name]["id"])
+    known = ", ".join(str(each) for each in after) or "none"
+    if name in {each.get("name") for each in rows}:
+        raise DriverError(
+            f"A new version cannot be promoted to “{name}” at once: the environments right after Library are {known}."
+        )
+    raise DriverError(
+        f"There is no lifecycle environment “{name}”; after Library there are {known}."
+    )
+
+
+def _prior(environment: Mapping[str, Any]) -> Any:
+    prior = environment.get("prior")
+    return prior.get("id") if isinstance(prior, Mapping) else None
 
 
 def make(katello: Katello, organization: int, name: str, repositories: Sequence[int]) -> View:
@@ -102,8 +123,15 @@ def make(katello: Katello, organization: int, name: str, repositories: Sequence[
 
 
 def view_of(katello: Katello, pk: int) -> View:
-    """Return a content view as it is now."""
-    return read_view(katello.get(f"{ROOT}/content_views/{pk}"))
+    """Return a content view as it is now. Raise RemovedByOthers."""
+    try:
+        return read_view(katello.get(f"{ROOT}/content_views/{pk}"))
+    except Answered as error:
+        if error.status != 404:
+            raise
+        raise RemovedByOthers(
+            f"The content view {pk} was made for this run, and is not there any more: somebody else removed it."
+        ) from None
 
 
 def publish(katello: Katello, view: View, mark: str) -> ForemanTask:
@@ -112,7 +140,9 @@ def publish(katello: Katello, view: View, mark: str) -> ForemanTask:
 
 
 def promote(katello: Katello, view: View, environment: int, mark: str) -> ForemanTask:
-    """Begin to promote the newest version of a content view. Raise NotClean where something holds it."""
+    """Begin to promote the newest version of a content view. Raise NotClean where something holds it, RemovedByOthers."""
+    if not view.versions:
+        raise RemovedByOthers(f"“{view.name}” has no version any more: somebody else removed it.")
     path = f"{ROOT}/content_view_versions/{view.versions[-1]}/promote"
     return _begin(katello, "POST", path, {"environment_ids": [environment]}, mark, view)
 
@@ -128,27 +158,18 @@ def remove(
 ) -> int:
     """Remove content views of this installation with their versions, and end its tasks on them first; return how many.
 
-    begun: ids of tasks of this attempt. Raise NotClean for a task of somebody else, and where one is not removed.
+    begun: ids of tasks of this attempt. Raise NotClean for a task of somebody else, after all others are removed, and where one
+    is not removed in time.
     """
-    until = time.monotonic() + seconds
-    mark = own_prefix(target)
-    tasks = [task for view in views for task in unfinished(katello, view)]
-    if strangers := [task for task in tasks if not is_ours(task, begun, mark)]:
-        task = strangers[0]
-        raise NotClean(
-            f"Somebody else works on a content view of perfdash: “{task.action}” of "
-            f"{task.username or 'an unknown user'} is {task.state} (task {task.id}). Wait for its end, or end it in "
-            "Foreman; this perfdash ends only what it began itself."
-        )
-    end_ours(katello, tasks, max(1.0, until - time.monotonic()))
-    body = {"destroy_content_view": True}
-    removals = [
-        (
-            view,
-            _begin(katello, "PUT", f"{ROOT}/content_views/{view.pk}/remove", body, mark, view),
-        )
-        for view in views
-    ]
+    until, mark = time.monotonic() + seconds, own_prefix(target)
+    held: dict[str, ForemanTask] = {}
+    removals: list[tuple[View, ForemanTask]] = []
+    for view in views:
+        tasks = unfinished(katello, view)
+        if strangers := [task for task in tasks if not is_ours(task, begun, mark)]:
+            held[view.name] = strangers[0]
+        elif task := _begin_removal(katello, view, tasks, mark, until):
+            removals.append((view, task))
     for view, task in removals:
         ended = wait_for(katello, task, until, "Look at it in Foreman.")
         if not ended.succeeded:
@@ -156,7 +177,38 @@ def remove(
                 f"Katello did not remove the content view “{view.name}”: {'; '.join(ended.errors) or ended.result} "
                 f"(task {ended.id}). Remove it there; its name begins with {mark}."
             )
+    for name, task in held.items():
+        raise NotClean(
+            f"Somebody else works on a content view of perfdash, “{name}”: “{task.action}” of "
+            f"{task.username or 'an unknown user'} is {task.state} (task {task.id}). Wait for its end, or end it in "
+            "Foreman; this perfdash ends only what it began itself."
+        )
     return len(views)
+
+
+def _begin_removal(
+    katello: Katello, view: View, tasks: Sequence[ForemanTask], mark: str, until: float
+) -> ForemanTask | None:
+    """Return the task that removes a content view: one that goes on already, or a new one. None: it is gone. Raise NotClean.
+
+    A request that was under way may begin a task after one has looked; then it is ended, too.
+    """
+    body, path = {"destroy_content_view": True}, f"{ROOT}/content_views/{view.pk}/remove"
+    while True:
+        if removal := next((task for task in tasks if task.label == REMOVE), None):
+            return removal
+        end_ours(katello, tasks, max(1.0, until - time.monotonic()))
+        try:
+            return _begin(katello, "PUT", path, body, mark, view)
+        except Answered as error:
+            if error.status != 404:
+                raise
+            return None
+        except Held:
+            if time.monotonic() > until:
+                raise
+        katello.rest(0.0)
+        tasks = unfinished(katello, view)
 
 
 def unfinished(katello: Katello, view: View) -> list[ForemanTask]:
@@ -173,6 +225,6 @@ def _begin(
     except Answered as error:
         if error.status != LOCKED:
             raise
-        raise NotClean(
+        raise Held(
             f"Katello does not begin a task on “{view.name}”: {error.server_message}"
         ) from None

@@ -8,6 +8,7 @@ from django import forms
 
 from campaigns.kinds.base import Metric
 from campaigns.kit.mappings import Json, JsonObject
+from campaigns.kit.structs import fields_of
 from campaigns.planning.criterion import (
     MOST_CONDITIONS,
     PATH,
@@ -19,6 +20,13 @@ from campaigns.planning.criterion import (
 )
 from campaigns.planning.pages.part_form import PartForm, as_stated, nested, without
 
+INPUTS = frozenset(
+    {
+        *(f"{PATH}.{name}" for name in fields_of(Criterion)),
+        *(f"{PATH}.conditions.#.{name}" for name in ("metric", "limit", *fields_of(Condition))),
+    }
+)
+"""The paths of its inputs; # is the number of a row."""
 FEWEST_SHOWN = 2
 Errors = Mapping[str, Sequence[str]]
 
@@ -53,8 +61,10 @@ class CriterionForm(PartForm):
         shown = max(filled + 1, FEWEST_SHOWN)
         self.rows = [
             _row(number, known, values, errors, hidden=number >= shown)
-            for number in range(MOST_CONDITIONS)
+            for number in range(max(filled, MOST_CONDITIONS))
         ]
+        self.messages = [*errors.get(PATH, ()), *errors.get(f"{PATH}.conditions", ())]
+        """Errors of no input."""
 
     @property
     def has_details(self) -> bool:
@@ -123,8 +133,8 @@ def read_entered(
 
 def without_unknown(values: Mapping[str, str], metrics: Sequence[Metric]) -> dict[str, str]:
     """Return values without the rows of metrics that another kind has."""
-    known = {metric.name for metric in metrics}
+    known = {"", *(metric.name for metric in metrics)}
     part = nested(values, PATH)
     if rows := part.get("conditions"):
-        part["conditions"] = [row for row in rows if row.get("metric") in known]
+        part["conditions"] = [row for row in rows if row.get("metric", "") in known]
     return {**without(values, PATH), **as_stated(part, PATH)}

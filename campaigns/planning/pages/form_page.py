@@ -175,6 +175,7 @@ class FormPage:
     design: CampaignForm
     groups: Mapping[str, Sequence[forms.BoundField]]
     contrast: ContrastForm
+    contrast_errors: Sequence[str]
     criterion: CriterionForm
     search: SearchForm
     parameters: ParameterRows
@@ -211,6 +212,12 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
             for group in {field.group for field in FIELDS.values()}
         },
         contrast=contrasts_of(entered),
+        contrast_errors=[
+            message
+            for path, messages in errors.items()
+            if path == PATH or path.startswith(f"{PATH}.")
+            for message in messages
+        ],
         criterion=criterion_of(entered, errors),
         search=search_of(entered, errors),
         parameters=rows,

@@ -43,8 +43,12 @@ from campaigns.planning.watched_metrics import choosable_metrics, watched_metric
 from campaigns.targets.variables import Variables, variables_of
 
 VALUES = ("target", "primary_metric", *FIELDS)
-PARTS = (contrasts.PATH, CRITERION, searches.PATH)
-"""Fields of a definition that have inputs by the paths of their values."""
+PARTS = {
+    contrasts.PATH: contrasts.NAMES,
+    CRITERION: criteria.INPUTS,
+    searches.PATH: searches.INPUTS,
+}
+"""Fields of a definition whose inputs are named by the paths of their values, with these paths."""
 ONLY_EMPTY = ("question", "name")
 """Fields in which a preset replaces nothing that somebody wrote."""
 OF_FACTORS = ("paired_factor", "baseline", *contrasts.NAMES)

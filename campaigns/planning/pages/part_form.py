@@ -5,7 +5,7 @@ So an input that somebody filled in, the value in REST and YAML, and the message
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -19,6 +19,7 @@ from campaigns.planning.leaves import Bounded, Count
 
 MOST_INPUTS = 200
 """Inputs of a part that are read."""
+NUMBER = re.compile(r"\.\d+\.", re.ASCII)
 NAME = re.compile(r"[a-z_]{1,40}(\.([a-z_]{1,40}|\d{1,3})){1,4}", re.ASCII)
 
 
@@ -65,11 +66,17 @@ def _typed(declared: forms.Field) -> forms.CharField:
     return field
 
 
-def typed_in(sent: Mapping[str, str], parts: Sequence[str]) -> dict[str, str]:
-    """Return the texts of parts that a browser sent, by path; rows of a list move up where one before them is empty."""
-    names = [name for name in sent if name.partition(".")[0] in parts and NAME.fullmatch(name)]
-    texts = {name: sent[name].replace("\r\n", "\n").strip() for name in names[:MOST_INPUTS]}
-    return {path: text for part in parts for path, text in flat(part, nested(texts, part))}
+def typed_in(sent: Mapping[str, str], inputs: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the texts of parts that a browser sent, by path; rows of a list move up where one before them is empty.
+
+    inputs: by part, the paths that it has, with # for the number of a row. Others are ignored.
+    """
+    texts = {part: dict[str, str]() for part in inputs}
+    for name in [name for name in sent if NAME.fullmatch(name)][:MOST_INPUTS]:
+        part = name.partition(".")[0]
+        if NUMBER.sub(".#.", name) in inputs.get(part, ()):
+            texts[part][name] = sent[name].replace("\r\n", "\n").strip()
+    return {path: text for part in inputs for path, text in flat(part, nested(texts[part], part))}
 
 
 def nested(texts: Mapping[str, str], part: str) -> JsonObject:

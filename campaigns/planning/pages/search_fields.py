@@ -11,6 +11,8 @@ from campaigns.planning.search import StatedSearch, shown
 
 PATH = "search"
 LOAD = f"{PATH}.load"
+INPUTS = frozenset(f"{PATH}.{name}" for name in fields_of(StatedSearch))
+"""The paths of its inputs."""
 
 
 class SearchForm(PartForm):

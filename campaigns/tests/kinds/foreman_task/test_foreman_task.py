@@ -13,9 +13,11 @@ from campaigns.kinds.base import (
     Context,
     DriverError,
     NotClean,
+    RemovedByOthers,
     Target,
     TargetUnavailable,
 )
+from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.foreman_task import driver as kind
 from campaigns.kinds.foreman_task.driver import driver
 from campaigns.kinds.foreman_task.form import ForemanTaskForm
@@ -82,12 +84,14 @@ class Place:
     def clean_up(self, values):
         driver.clean_up(self.target, values, self.context())
 
-    def send(self, method, path, body=None):
-        """Do something on the server as somebody else."""
+    def send(self, method, path, body=None, mark=""):
+        """Do something on the server as somebody else, unless it has the mark of the attempt."""
         connection = Connection(self.target.base_url, RULES)
         login = Login(self.target.username, self.target.password)
         try:
-            return Katello(connection, self.target.base_url, login).send(method, path, body or {})
+            return Katello(connection, self.target.base_url, login).send(
+                method, path, body or {}, mark
+            )
         finally:
             connection.close()
 
@@ -113,6 +117,16 @@ def parameters(**changes):
     form = ForemanTaskForm(initial | {"repository_ids": "3, 5"} | changes)
     assert form.is_valid(), form.errors
     return form.cleaned_data
+
+
+def made(place):
+    """The ids of the content views of the attempt."""
+    return json.loads((place.context().directory / "content_views.json").read_text())["views"]
+
+
+def mark(place):
+    """A request id of the attempt."""
+    return f"{mark_of(place.target, place.context())}beef"
 
 
 def left(simulator):
@@ -282,14 +296,16 @@ def test_somebody_elses_task_is_named_and_nothing_is_measured(place, simulator):
 
 
 def test_a_task_of_somebody_else_on_a_view_of_ours_is_not_ended(place, simulator):
-    values = parameters()
+    values = parameters(content_views=3)
     place.begin(values)
-    (pk,) = json.loads((place.context().directory / "content_views.json").read_text())["views"]
+    _, second, _ = made(place)
     simulator.behave(publish_seconds=60)
-    place.send("POST", f"{VIEWS}/{pk}/publish")
+    place.send("POST", f"{VIEWS}/{second}/publish")
 
     with pytest.raises(NotClean, match="Somebody else works on a content view of perfdash"):
         place.clean_up(values)
+
+    assert left(simulator) == 1  # the others are removed all the same
 
 
 def test_a_removal_that_fails_says_what_is_left(place, simulator):
@@ -303,12 +319,72 @@ def test_a_removal_that_fails_says_what_is_left(place, simulator):
         place.clean_up(values)
 
 
+def test_a_view_whose_removal_failed_is_still_there(place, simulator):
+    values = parameters()
+    place.begin(values)
+    simulator.behave(outcome="error")
+    with pytest.raises(NotClean):
+        place.clean_up(values)
+    assert left(simulator) == 1
+
+
+def test_a_removal_that_goes_on_is_waited_for_and_not_cancelled(place, simulator):
+    values = parameters()
+    place.begin(values)
+    (pk,) = made(place)
+    place.send("PUT", f"{VIEWS}/{pk}/remove", {"destroy_content_view": True}, mark(place))
+
+    place.clean_up(values)
+
+    assert left(simulator) == 0
+    assert simulator.told()["tasks"] == {"stopped": 1}
+
+
+def test_a_view_that_somebody_removes_makes_the_run_void(place, simulator):
+    values = parameters()
+    place.begin(values)
+    (pk,) = made(place)
+    place.send("PUT", f"{VIEWS}/{pk}/remove", {"destroy_content_view": True})
+    assert until(lambda: left(simulator) == 0)
+
+    with pytest.raises(RemovedByOthers):
+        place.measure(values)
+
+
+def test_a_foreman_that_is_away_at_the_time_limit_makes_the_run_void(place, simulator):
+    simulator.behave(publish_seconds=60)
+    place.deadline_seconds = 1.0
+    values = parameters()
+    place.begin(values)
+    thread = when_it_runs(simulator, lambda: simulator.behave(unavailable=True))
+
+    with pytest.raises(TargetUnavailable, match="has not answered for"):
+        place.measure(values)
+    thread.join()
+    simulator.behave(unavailable=False)
+
+
+def test_tasks_that_have_ended_before_the_time_limit_are_seen(place, simulator, monkeypatch):
+    monkeypatch.setattr(client_of, "SHORTEST_WAIT", 2.0)  # one rest, until after the time limit
+    simulator.behave(publish_seconds=0.01)
+    place.deadline_seconds = 1.0
+    values = parameters(content_views=12)
+    place.begin(values)
+
+    measured = place.measure(values)
+
+    assert not measured.failure
+    assert measured.units_done == 12
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"repository_ids": "99"}, "no repository 99"),
         ({"repository_ids": "8"}, "holds no content yet"),
-        ({"task": "promote", "environment": "Nowhere"}, "there are Library, Test, Production"),
+        ({"task": "promote", "environment": "Nowhere"}, "“Nowhere”; after Library there are Test"),
+        ({"task": "promote", "environment": "Production"}, "right after Library are Test"),
+        ({"task": "promote", "environment": "Library"}, "right after Library are Test"),
     ],
 )
 def test_what_cannot_be_asked_is_told_before_a_run(place, changes, words):

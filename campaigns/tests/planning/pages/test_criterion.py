@@ -95,6 +95,43 @@ def test_what_is_wrong_is_said_at_its_row_and_stays(browser, target, toy, sent, 
     assert not Campaign.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("criterion.conditions", "criterion.conditions.0", "criterion.conditions.foo.metric"),
+        *("criterion.conditions.0.metric.x", "criterion.conditions.0.0", "criterion.surprise"),
+        *("search.load.x", "search.first.0", "primary_contrast.at.engine", "criterion.."),
+    ],
+)
+@pytest.mark.parametrize("act", ["save", "kind"])
+def test_inputs_that_the_form_does_not_have_are_ignored(browser, target, toy, name, act):
+    sent = {"criterion.conditions.0.metric": "duration", "criterion.conditions.0.limit": "3 min"}
+
+    answer = browser.post(
+        reverse("campaign-new"), typed(target, **sent, **{name: "abc", "act": act})
+    )
+
+    assert answer.status_code == (302 if act == "save" else 200)
+
+
+def test_a_limit_without_its_metric_outlives_another_kind(browser, target, toy):
+    sent = {"criterion.conditions.0.limit": "180 s", "drawn_for": "downloader", "act": "kind"}
+
+    page = Page(browser.post(reverse("campaign-new"), typed(target, **sent)))
+
+    assert page.named("criterion.conditions.0.limit")[0]["value"] == "180 s"
+
+
+def test_more_conditions_than_there_may_be_stay_and_are_told_at_the_criterion(browser, target, toy):
+    rows = {f"criterion.conditions.{row}.metric": "duration" for row in range(12)}
+    limits = {f"criterion.conditions.{row}.limit": "1 s" for row in range(12)}
+
+    page = Page(browser.post(reverse("campaign-new"), typed(target, **rows, **limits)))
+
+    assert "12 are too many; send at most 10." in page.text
+    assert page.named("criterion.conditions.11.limit")[0]["value"] == "1 s"
+
+
 def test_a_condition_on_a_metric_that_is_gone_stays_in_a_clone_until_somebody_takes_it_out(
     browser, target, toy
 ):
