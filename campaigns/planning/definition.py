@@ -2,7 +2,7 @@
 
 From a declaration come the form on the page, the reading and the documents of REST, the JSON Schema of a definition, the copy
 into and out of the model, the amendment and its text. A leaf is declared by a form field (`leaves`); a new one needs a line
-here, a column of Campaign with its migration, and the code in which it acts. Structured parts are declared beside their rules:
+here, a column of Campaign with its migration, and the code in which it acts; without a `group` also one in templates/planning. Structured parts are declared beside their rules:
 `criterion`, `contrasts`, `search`. `checking` says what depends on the kind or the target.
 """
 

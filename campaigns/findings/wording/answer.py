@@ -392,7 +392,11 @@ def _of_one(answer: Answer, cell: SummarisedCell) -> Iterator[str]:
 def _others(answer: Answer, known: SummarisedCell) -> str:
     """Write which settings have no value beside the only one that has: “w new timed out”."""
     names = names_of(answer.cells)
-    others = [cell for cell in answer.cells if cell.cell != known.cell and cell.summary.n_failed]
+    others = [
+        cell
+        for cell in answer.cells
+        if cell.cell != known.cell and (cell.cell in answer.failing or cell.summary.n_failed)
+    ]
     invalid = [cell for cell in answer.cells if is_invalid(answer, cell)]
     if not others and len(invalid) == 1:
         return f"{names[invalid[0].cell]} has a value of zero or below"

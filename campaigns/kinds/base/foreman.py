@@ -22,7 +22,7 @@ MOST_RESOLUTION_SHARE = 0.05
 
 
 def mark_of(target: Target, context: Context) -> str:
-    """Return the prefix of the request ids of this attempt, by which its tasks are known."""
+    """Return how the request ids of this attempt begin, by which its tasks are known, and the names of what it makes."""
     return f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-"
 
 

@@ -156,7 +156,7 @@ def own_views(katello: Katello, prefix: str) -> list[View]:
 def remove(
     katello: Katello, target: Target, views: Sequence[View], begun: Sequence[str], seconds: float
 ) -> int:
-    """Remove content views of this installation with their versions, and end its tasks on them first; return how many.
+    """Remove content views of this installation (`own_views`) with their versions, and end its tasks on them first; return how many.
 
     begun: ids of tasks of this attempt. Raise NotClean for a task of somebody else, after all others are removed, and where one
     is not removed in time.

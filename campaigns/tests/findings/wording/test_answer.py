@@ -461,6 +461,20 @@ SENTENCES = {
             "19 s to 21 s (95 %), 5 runs.",
         ),
     ),
+    "failed work in every run": (
+        answered(
+            answer(
+                cell(1, 20.0, workers=2),
+                cell(2, 30.0, too_many_failures=True, units=100, units_failed=57, workers=4),
+                cell(3, 40.0, too_many_failures=True, units=100, units_failed=76, workers=8),
+                failing=frozenset({2, 3}),
+            )
+        ),
+        (
+            "Duration is 20 s on average at workers 2; 2 other settings fail too often.",
+            "19 s to 21 s (95 %), 5 runs.",
+        ),
+    ),
     "all failed": (
         answered(answer(cell(1, None, 0, 6, n_lost=1))),
         ("No run came through: 6 failed, 1 was void, lost or cancelled.", ""),
