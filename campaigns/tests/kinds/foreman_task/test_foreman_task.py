@@ -188,6 +188,7 @@ def test_more_dynflow_workers_publish_several_sooner_as_the_model_says(place, si
 
 def test_what_waits_for_a_thread_is_told(place, simulator):
     simulator.set("dynflow_threads", 1)
+    simulator.behave(publish_seconds=0.5)
 
     measured, _ = place.run(parameters(content_views=2))
 
