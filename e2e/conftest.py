@@ -22,6 +22,7 @@ import pytest
 from psycopg.rows import RowFactory, tuple_row
 
 from campaigns.kit import kernel
+from campaigns.tests.ports import free_port
 from e2e.loads_kind import install
 from perfdash.local.directory import DataDirectory
 from perfdash.local.running import environment_of, state_of
@@ -54,12 +55,6 @@ def wait_for(condition, what, seconds=60.0):
             return value
         assert monotonic() < end, f"not within {seconds:.0f} s: {what}"
         sleep(0.05)
-
-
-def free_port():
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        return chosen.getsockname()[1]
 
 
 def listens(url):

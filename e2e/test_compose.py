@@ -21,7 +21,8 @@ import redis
 import yaml
 from cryptography.fernet import Fernet
 
-from e2e.conftest import ROOT, ends_with_us, free_port, wait_for
+from campaigns.tests.ports import free_port
+from e2e.conftest import ROOT, ends_with_us, wait_for
 
 pytestmark = pytest.mark.e2e
 

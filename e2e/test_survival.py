@@ -8,7 +8,8 @@ import json
 import psutil
 import pytest
 
-from e2e.conftest import FAST, copied, free_port, place, served, wait_for
+from campaigns.tests.ports import free_port
+from e2e.conftest import FAST, copied, place, served, wait_for
 from perfdash.local.serve import SIMULATOR_PORTS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]

@@ -8,7 +8,8 @@ import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from e2e.conftest import ends_with_us, free_port, wait_for
+from campaigns.tests.ports import free_port
+from e2e.conftest import ends_with_us, wait_for
 
 PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin"
 FILE = bytes(500)

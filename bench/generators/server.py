@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from types import MappingProxyType
 from typing import Any
 
+from campaigns.tests.ports import free_port
 from e2e import conftest
 
 STALL_SECONDS, STALL_EVERY_SECONDS = 0.2, 5.0
@@ -25,7 +26,6 @@ http {{
   server {{ listen 127.0.0.1:{port} backlog=4096; root {place}/www; }}
 }}
 """
-_free_port: Callable[[], int] = conftest.free_port
 _ends_with_us: Callable[..., Callable[[], None]] = conftest.ends_with_us
 
 
@@ -83,7 +83,7 @@ def running_nginx(
     nginx: str, place: Path, configuration: str
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Run nginx, and give its port; it ends with this program."""
-    port = _free_port()
+    port = free_port()
     (place / "nginx.conf").write_text(configuration.format(place=place, port=port))
     command = [nginx, "-p", str(place), "-c", str(place / "nginx.conf")]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -13,9 +13,9 @@ import psycopg
 
 from bench.submissions import data, processes
 from bench.submissions.http import Client
+from campaigns.tests.ports import free_port
 from e2e import conftest
 
-_free_port: Callable[[], int] = conftest.free_port
 _ends_with_us: Callable[[], Callable[[], None]] = conftest.ends_with_us
 HERE = Path(__file__).resolve().parent
 REQUIREMENTS = HERE / "conbench-requirements.txt"
@@ -95,7 +95,7 @@ def running(url: str, place: Path) -> Iterator[Conbench]:
         info = connection.info
         user = f"{quote(info.user)}:{quote(info.password, safe='')}"
         address = f"postgresql+psycopg2://{user}@/conbench?host={quote(info.host, safe='')}&port={info.port}"
-    port = _free_port()
+    port = free_port()
     module = "bench.submissions.conbench_replica"
     variables = {**os.environ, "CONBENCH_URL": address, "PYTHONPATH": str(HERE.parent.parent)}
     with (place / "conbench.log").open("w") as log:

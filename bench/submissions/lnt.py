@@ -15,6 +15,7 @@ import psycopg
 
 from bench.submissions import data, processes
 from bench.submissions.http import Client
+from campaigns.tests.ports import free_port
 from e2e import conftest
 
 HERE = Path(__file__).resolve().parent
@@ -39,7 +40,6 @@ def environment() -> Path:
     return ENVIRONMENT / "bin"
 
 
-_free_port: Callable[[], int] = conftest.free_port
 _ends_with_us: Callable[[], Callable[[], None]] = conftest.ends_with_us
 
 
@@ -150,7 +150,7 @@ def running(url: str, place: Path) -> Iterator[Lnt]:
             _run(create, stdout=log, stderr=log, cwd=place)
             config = str(place / "lnt" / "lnt.cfg")
             (place / "lnt" / "served.py").write_text(SERVED.format(config=config))
-            port = _free_port()
+            port = free_port()
             serve: list[str | Path] = [
                 programs / "gunicorn", "--workers", "2", "--timeout", "600", "--bind",
                 f"127.0.0.1:{port}", "--pythonpath", place / "lnt", "served:application",

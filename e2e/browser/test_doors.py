@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from playwright.sync_api import Error, expect
 
 from campaigns.tests.accounts import oidc_server
+from campaigns.tests.ports import free_port
 from e2e.browser.conftest import PATIENCE, sign_in_link
 from e2e.browser.test_every_page import Trouble, check, find_barriers
-from e2e.conftest import FAST, copied, free_port, place, served, wait_for
+from e2e.conftest import FAST, copied, place, served, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import ROOT, free_port, wait_for
+from campaigns.tests.ports import free_port
+from e2e.conftest import ROOT, wait_for
 from e2e.containers.engine import BUILD, Podman, require_podman
 from perfdash import __version__
 

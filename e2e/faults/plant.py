@@ -14,7 +14,8 @@ from time import monotonic, sleep
 
 from psycopg.rows import dict_row
 
-from e2e.conftest import ROOT, Perfdash, Refused, free_port, wait_for
+from campaigns.tests.ports import free_port
+from e2e.conftest import ROOT, Perfdash, Refused, wait_for
 from e2e.faults import processes
 
 LEASE_SECONDS, GRACE_SECONDS, MARGIN_SECONDS = 4.0, 0.5, 1.5

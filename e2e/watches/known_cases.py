@@ -33,6 +33,7 @@ from campaigns.targets.watches.collect import Collecting
 from campaigns.targets.watches.groups import default_groups
 from campaigns.targets.watches.sources import haproxy, postgresql, puma, ssh
 from campaigns.tests.kinds.sql import servers
+from campaigns.tests.ports import free_port
 from campaigns.tests.targets import ssh_server
 
 SECONDS, SETTLING, STEP = 6.0, 1.5, 0.5
@@ -383,7 +384,7 @@ def _puma(
     name = needed("puma", "puma")
     rack = place / "config.ru"
     rack.write_text(answer)
-    port, control = servers.free_port(), servers.free_port()
+    port, control = free_port(), free_port()
     command = [
         name, "-b", f"tcp://127.0.0.1:{port}", "-t", f"{threads}:{threads}", "-w", str(workers),
         "--control-url", f"tcp://127.0.0.1:{control}", "--control-token", TOKEN, str(rack),
@@ -442,7 +443,7 @@ def throttle(place: Path) -> Iterator[Watches]:
     """Let at most 3 of 8 clients through to a server that has room for all."""
     name = needed("haproxy", "haproxy")
     with _puma(place, 16) as (behind, _):
-        ports = {each: servers.free_port() for each in ("port", "runtime")}
+        ports = {each: free_port() for each in ("port", "runtime")}
         config = place / "haproxy.cfg"
         config.write_text(HAPROXY.format(behind=behind, **ports))
         command = [name, "-db", "-q", "-f", str(config)]

@@ -18,7 +18,7 @@ from campaigns.targets.watches.saving import save_watch
 KATELLO = "Sandbox Katello (TLS)"
 _LOGIN = {"username": "admin", "password": "password"}  # what every simulator starts with
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-_SETTINGS = {
+SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
     "puma_threads": ("Puma threads", 1, 128),
     "db_pool": ("DB pool", 0, 1000),
@@ -55,7 +55,7 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         if Target.objects.filter(name__startswith=f"{KATELLO} (retired ").exists():
             return ""
         target = saving.save_target(_server(base_url, ca_bundle))
-        for name in _SETTINGS:
+        for name in SETTINGS:
             save_setting(_setting(name), target, owner)
         for name, path in _WATCHES.items():
             source = source_of(name)
@@ -96,7 +96,7 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
 
 
 def _setting(name: str) -> dict[str, object]:
-    label, least, most = _SETTINGS[name]
+    label, least, most = SETTINGS[name]
     url = f"/simulator/settings/{name}"
     return {
         "name": name,

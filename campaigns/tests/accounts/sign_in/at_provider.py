@@ -1,7 +1,6 @@
 """A real OpenID Connect provider for tests: django-oauth-toolkit, in a process of its own on loopback."""
 
 import re
-import socket
 
 import pytest
 import requests
@@ -10,15 +9,10 @@ from django.test import Client
 from campaigns.accounts.sign_in import oidc as signing
 from campaigns.kit.rates import Rate
 from campaigns.tests.accounts import oidc_server
+from campaigns.tests.ports import free_port
 from perfdash.oidc import Provider
 
 BEGIN, BACK = "/sign-in/oidc/", "/sign-in/oidc/back/"
-
-
-def free_port():
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        return chosen.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

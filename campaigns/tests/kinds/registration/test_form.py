@@ -10,6 +10,7 @@ from campaigns.kinds.registration.requests import (
     rhsm_place,
     root_of,
 )
+from campaigns.results.importing import simulated_katello
 from campaigns.tests.kinds.registration.place import ANOTHER, INSTALLATION, parameters
 
 
@@ -103,6 +104,6 @@ def test_presets_name_levels_that_the_form_takes():
     for preset in PRESETS:
         assert not form(**preset.parameters).errors
         beside = {*preset.parameters, *preset.factors} - set(driver.parameters.base_fields)
-        assert beside <= {"puma_workers", "puma_threads"}
+        assert beside <= simulated_katello.SETTINGS.keys()
         for level in preset.factors.get("hosts", ()):
             assert not form(hosts=level).errors

@@ -19,6 +19,7 @@ import psycopg
 
 from campaigns.kinds.base import Target
 from campaigns.kit import kernel
+from campaigns.tests.ports import free_port
 from perfdash.local import postgres
 from perfdash.local.directory import DataDirectory
 
@@ -117,13 +118,6 @@ def stopped(database: Database) -> Iterator[None]:
 def program(name: str) -> str | None:
     """Return the path of a program of Debian; None where it is not installed."""
     return shutil.which(name, path=PLACES)
-
-
-def free_port() -> int:
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port: int = chosen.getsockname()[1]
-        return port
 
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:

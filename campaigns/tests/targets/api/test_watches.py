@@ -67,15 +67,6 @@ def test_bad_input_names_its_field(api, target, change, field, message):
     assert message in str([each for each in body["errors"] if each["field"].startswith(field)])
 
 
-def test_of_many_unknown_names_the_first_are_told(api, target):
-    many = {f"surprise_{number}": 1 for number in range(1000)}
-
-    status, body = api.post(f"targets/{target.pk}/watches", SENT | many)
-
-    assert status == 400
-    assert len(body["errors"]) == 20
-
-
 def test_groups_and_links_of_a_target(api, target):
     path = f"targets/{target.pk}"
     assert api.get(path)[1]["process_groups"] is None

@@ -24,6 +24,7 @@ from campaigns.targets.watches.sources import (
     puma,
 )
 from campaigns.tests.kinds.sql import servers
+from campaigns.tests.ports import free_port
 from campaigns.tests.targets import ssh_server
 from campaigns.tests.targets.watches.sources.sinks import LOOPBACK, Collected, watched
 from sandbox.process import running
@@ -47,7 +48,7 @@ def started(name, place, *arguments, port, **options):
 
 @contextmanager
 def exporter(place):
-    port = servers.free_port()
+    port = free_port()
     arguments = [
         f"--web.listen-address=127.0.0.1:{port}",
         "--no-collector.xfs",
@@ -111,7 +112,7 @@ def test_node_exporter_tells_of_this_machine(tmp_path):
 
 @needs("prometheus-node-exporter")
 def test_a_node_exporter_that_lacks_a_collector_is_read_all_the_same(tmp_path):
-    port = servers.free_port()
+    port = free_port()
     arguments = [f"--web.listen-address=127.0.0.1:{port}", "--no-collector.pressure"]
     with started("prometheus-node-exporter", tmp_path, *arguments, port=port):
         sink = watched(node_exporter.source, f"127.0.0.1:{port}")
@@ -123,7 +124,7 @@ def test_a_node_exporter_that_lacks_a_collector_is_read_all_the_same(tmp_path):
 @needs("prometheus")
 @needs("prometheus-node-exporter")
 def test_prometheus_is_asked_for_what_it_scraped(tmp_path):
-    port = servers.free_port()
+    port = free_port()
     with exporter(tmp_path) as address:
         config = tmp_path / "prometheus.yml"
         config.write_text(
@@ -197,7 +198,7 @@ def short():
 @needs("haproxy")
 def test_haproxys_queue_is_seen_over_http_and_by_its_runtime_sockets(tmp_path, short):
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
-        ports = {name: servers.free_port() for name in ("port", "stats", "runtime")}
+        ports = {name: free_port() for name in ("port", "stats", "runtime")}
         config = tmp_path / "haproxy.cfg"
         config.write_text(HAPROXY.format(behind=silent.getsockname()[1], place=short, **ports))
         with started("haproxy", tmp_path, "-db", "-q", "-f", str(config), port=ports["stats"]):
@@ -256,7 +257,7 @@ SetHandler server-status
 
 @needs("apache2")
 def test_apaches_workers_are_seen(tmp_path):
-    port = servers.free_port()
+    port = free_port()
     config = tmp_path / "apache.conf"
     user = "nobody" if getpass.getuser() == "root" else getpass.getuser()
     config.write_text(APACHE.format(place=tmp_path, port=port, user=user))
@@ -279,7 +280,7 @@ def test_pumas_threads_are_seen_over_http_and_by_ssh(tmp_path, short):
     (tmp_path / "config.ru").write_text(
         'run lambda { |env| sleep 0.2; [200, {"Content-Type" => "text/plain"}, ["ok"]] }\n'
     )
-    port, control = servers.free_port(), servers.free_port()
+    port, control = free_port(), free_port()
     arguments = [
         *("-b", f"tcp://127.0.0.1:{port}", "-t", "1:3"),
         *("--control-url", f"tcp://127.0.0.1:{control}", "--control-token", TOKEN),
@@ -366,7 +367,7 @@ redis.enabled = false
 )
 def test_pmproxy_tells_of_this_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("PCP_LOG_DIR", str(tmp_path))
-    pmcd, port = servers.free_port(), servers.free_port()
+    pmcd, port = free_port(), free_port()
     for name, text in (("pmcd", PMCD), ("pmproxy", PMPROXY)):
         (tmp_path / f"{name}.conf").write_text(text)
 
