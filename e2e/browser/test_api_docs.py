@@ -38,9 +38,9 @@ def test_the_page_follows_the_theme_and_has_no_violation(page):
     for name in ("dark", "light"):
         page.emulate_media(color_scheme=name)
         page.locator("#operations-tag-account").wait_for()
-        dark = page.evaluate("document.documentElement.classList.contains('dark-mode')")
-        found = Axe().run(page).response["violations"]
-        assert (dark, [(each["id"], each["nodes"][0]["html"]) for each in found]) == (
-            name == "dark",
-            [],
+        page.wait_for_function(
+            "dark => document.documentElement.classList.contains('dark-mode') === dark",
+            arg=name == "dark",
         )
+        found = Axe().run(page).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
