@@ -1,11 +1,11 @@
-"""What a modelled machine does, in the format and by the names of node_exporter. Pure.
+"""What a modelled machine does, in the format and by the names of node_exporter and process-exporter. Pure.
 
 A watch of the simulated server reads it like that of a real one. `sandbox_simulated` is 1 and the name of
 the host is `simulated`, so that nobody takes it for a real machine. Times are on the clock here: where
 the model's time goes faster, its counters of seconds grow as its share of that time.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 METRICS = "/metrics"
@@ -16,12 +16,24 @@ PAGE_BYTES = 4096
 _MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessReading:
+    """Processes of one program: how many, their threads, seconds of CPU since the start, and bytes of memory."""
+
+    name: str
+    processes: int
+    threads: int
+    cpu: float
+    memory: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineReading:
     """A machine at one instant: counters since it started, and gauges. All but `clock` as node_exporter counts them.
 
     cpus: seconds of each CPU by mode; what is left of `uptime` is idle. waiting, stalled: seconds in which some, or all,
-    tasks waited, by `cpu`, `memory` and `io`. disk_busy: seconds; disk_waiting: seconds of all its requests.
+    tasks waited, by `cpu`, `memory` and `io`. disk_busy: seconds; disk_waiting: seconds of all its requests. processes:
+    by program, where the model knows them.
     """
 
     clock: float
@@ -38,6 +50,7 @@ class MachineReading:
     stalled: Mapping[str, float] = field(default_factory=dict)
     disk_busy: float = 0.0
     disk_waiting: float = 0.0
+    processes: tuple[ProcessReading, ...] = ()
 
 
 def exposition(reading: MachineReading) -> str:
@@ -89,6 +102,24 @@ def _families(reading: MachineReading) -> Iterator[tuple[str, str, list[_Sample]
         ("writes_completed", reading.pages_out),
     ):
         yield f"node_disk_{name}_total", "counter", [('{device="sda"}', value)]
+    if reading.processes:
+        yield from _programs(reading.processes)
+
+
+def _programs(
+    processes: tuple[ProcessReading, ...],
+) -> Iterator[tuple[str, str, list[_Sample]]]:
+    """Yield the families of process-exporter."""
+
+    def samples(value_of: Callable[[ProcessReading], float], more: str = "") -> list[_Sample]:
+        return [(f'{{groupname="{each.name}"{more}}}', value_of(each)) for each in processes]
+
+    prefix = "namedprocess_namegroup"
+    yield f"{prefix}_num_procs", "gauge", samples(lambda each: float(each.processes))
+    yield f"{prefix}_num_threads", "gauge", samples(lambda each: float(each.threads))
+    yield f"{prefix}_cpu_seconds_total", "counter", samples(lambda each: each.cpu, ',mode="user"')
+    memory = samples(lambda each: each.memory, ',memtype="resident"')
+    yield f"{prefix}_memory_bytes", "gauge", memory
 
 
 def _cpus(reading: MachineReading) -> Iterator[_Sample]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sandbox.exporter import MachineReading
 from sandbox.katello.answers import Problem
 from sandbox.katello.machine import AT_ONCE, OF_DYNFLOW, Machine
-from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib
-from sandbox.katello.usage import Usage
+from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib, system_gib
+from sandbox.katello.usage import Processes, Usage
 from sandbox.katello.work import work_of
 
 _POOL = (
@@ -84,7 +84,14 @@ class Load:
         """Return what the machine has used since it started, which takes no time of it. clock: as it shows now."""
         self._look()
         uptime = self.clock() - self._booted
-        return self._usage.reading(self.machine, needed_gib(self.machine), clock, uptime)
+        machine, others = self.machine, system_gib(self.machine)
+        puma = Processes(
+            machine.puma_workers, self._puma.threads(), self._puma.memory_gib(), others
+        )
+        # A machine that swaps has lent all that its workers may touch.
+        needed = needed_gib(machine)
+        used = needed if needed > machine.memory_gib else others + puma.memory_gib
+        return self._usage.reading(machine, used, clock, uptime, puma)
 
     def control_statistics(self) -> dict[str, object] | None:
         """Return the statistics of Puma's control server; None while Puma restarts."""

@@ -16,6 +16,7 @@ class BadSetting(ValueError):
 class Machine:
     """Settings with the values of a small installation.
 
+    `puma_threads_min`: threads that a worker has from its start, at most `puma_threads`; it makes the others on demand.
     `time_scale`: seconds here for one of the server; 0 answers at once, and nothing is modelled.
     `db_pool`: connections of one worker; 0 is as many as it has threads, and four more.
     `dynflow_workers`, `dynflow_threads`: processes that work on tasks, and threads of each.
@@ -25,6 +26,7 @@ class Machine:
 
     puma_workers: int = 4
     puma_threads: int = 5
+    puma_threads_min: int = 0
     puma_backlog: int = 1024
     db_pool: int = 0
     max_connections: int = 500
@@ -36,6 +38,11 @@ class Machine:
     time_scale: float = 0.0
     restart_seconds: float = 0.0
     seed: int = 1
+
+    @property
+    def first_threads(self) -> int:
+        """How many threads a worker has before the first request."""
+        return min(self.puma_threads_min, self.puma_threads)
 
     @property
     def pool(self) -> int:
@@ -63,6 +70,7 @@ class Machine:
 BOUNDS: dict[str, tuple[float, float]] = {
     "puma_workers": (1, 100),
     "puma_threads": (1, 128),
+    "puma_threads_min": (0, 128),
     "puma_backlog": (1, 65535),
     "db_pool": (0, 1000),
     "max_connections": (10, 10_000),

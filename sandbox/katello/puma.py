@@ -27,6 +27,7 @@ _CROWD = 1.2  # what it costs to have twice as many runnable workers as CPUs
 _SHARED = 8.0  # CPUs that Candlepin and PostgreSQL can use at once
 _SHARP = 2.0  # how sharply a resource saturates
 _SYSTEM_SHARE, _WORKER_GIB, _THREAD_GIB = 0.56, 0.5, 0.03
+_HOLES_GIB = 0.0084  # that a thread leaves in the heap of its worker if it is made under load; nobody touches them
 _SWAP_COST, _SWAP_BEARABLE, _SWAP_FAILURES = 3.0, 0.08, 5.0
 _OTHER_CONNECTIONS = 4  # that each worker holds beside those of its threads
 
@@ -64,6 +65,7 @@ class _Worker:
     ruby: float = 0.0
     elsewhere: float = 0.0
     served: int = 0  # requests that had a thread
+    threads: int = 0  # that exist: those of the start, and those that were made since
 
     @property
     def busy(self) -> int:
@@ -81,7 +83,7 @@ class Puma:
         self.finished = 0
         self._random = Random(machine.seed)
         self._number = count()
-        self._workers = [_Worker() for _ in range(machine.puma_workers)]
+        self._workers = _started(machine)
         self._queue: deque[Request] = deque()
         self._inside = 0
         self._swapped = swapped(machine)
@@ -128,7 +130,7 @@ class Puma:
             "requests_count": self.finished,
             "workers": [
                 {
-                    "running": threads,
+                    "running": worker.threads,
                     "busy_threads": worker.busy,
                     "pool_capacity": threads - worker.busy,
                     "max_threads": threads,
@@ -153,7 +155,7 @@ class Puma:
                     "booted": True,
                     "last_status": {
                         "backlog": (len(self._queue) + place) // workers,
-                        "running": threads,
+                        "running": worker.threads,
                         "busy_threads": worker.busy,
                         "pool_capacity": threads - worker.busy,
                         "max_threads": threads,
@@ -164,13 +166,22 @@ class Puma:
             ],
         }
 
+    def threads(self) -> int:
+        """Count the threads that exist, of all workers."""
+        return sum(worker.threads for worker in self._workers)
+
+    def memory_gib(self) -> float:
+        """Return the memory that the workers take now. What a thread has taken stays with its worker."""
+        made = sum(worker.threads - self.machine.first_threads for worker in self._workers)
+        return _WORKER_GIB * len(self._workers) + _THREAD_GIB * self.threads() + _HOLES_GIB * made
+
     def clear(self) -> None:
         """Let everybody leave: the server is restarted."""
         held = [*self._queue]
         for worker in self._workers:
             held += [request for *_, request in worker.running] + [*worker.waiting]
         self._queue.clear()
-        self._workers = [_Worker() for _ in range(self.machine.puma_workers)]
+        self._workers = _started(self.machine)
         self._stale = True
         for request in held:
             self._leave(request, Outcome.RESTARTED)
@@ -191,6 +202,7 @@ class Puma:
 
     def _admit(self, worker: _Worker, request: Request) -> None:
         """Let a request have a connection, wait for one, or fail."""
+        worker.threads = max(worker.threads, worker.busy + 1)
         if len(worker.running) >= self.machine.pool:
             request.gives_up = self.now + POOL_SECONDS
             worker.waiting.append(request)
@@ -263,9 +275,11 @@ class Puma:
         full = at_least_one(max(wanted / self.machine.cpus, elsewhere / _SHARED))
         swapping = 1 + _SWAP_COST * self._swapped
         slower = full * crowd * swapping
+        switching = wanted / slower * (crowd - 1)
         self.usage.flow = Flow(
             user=wanted / slower,
-            system=wanted / slower * (crowd - 1),
+            system=switching,
+            ruby=active / slower + switching,
             wanted=wanted,
             requests=sum(len(worker.running) for worker in self._workers),
             slower=full * crowd,
@@ -274,6 +288,11 @@ class Puma:
         for worker in self._workers:
             if worker.running:
                 worker.rate /= slower
+
+
+def _started(machine: Machine) -> list[_Worker]:
+    """Return the workers of a Puma that has just started."""
+    return [_Worker(threads=machine.first_threads) for _ in range(machine.puma_workers)]
 
 
 def at_least_one(load: float) -> float:
@@ -286,7 +305,12 @@ def swapped(machine: Machine) -> float:
     return max(0.0, needed_gib(machine) / machine.memory_gib - 1)
 
 
+def system_gib(machine: Machine) -> float:
+    """Return the memory of everything but Puma."""
+    return _SYSTEM_SHARE * machine.memory_gib
+
+
 def needed_gib(machine: Machine) -> float:
-    """Return the memory that the system and the workers need."""
+    """Return the memory that is touched once each worker has all its threads: what does not fit is swapped."""
     worker = _WORKER_GIB + _THREAD_GIB * machine.puma_threads
-    return _SYSTEM_SHARE * machine.memory_gib + machine.puma_workers * worker
+    return system_gib(machine) + machine.puma_workers * worker

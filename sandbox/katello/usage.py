@@ -7,11 +7,17 @@ of time in which at least one (`some`), or each (`full`), of those who are serve
 
 from dataclasses import dataclass
 
-from sandbox.exporter import MachineReading
+from sandbox.exporter import MachineReading, ProcessReading
 from sandbox.katello.machine import Machine
 
 PAGE_SECONDS = 0.001  # that a request waits for a swapped page
 _GIB = 2.0**30
+_OTHERS = {  # processes beside Puma: their share of the CPU that is not Puma's, of the memory that is not, and threads
+    "java": (0.6, 0.3, 60),
+    "postgres": (0.4, 0.3, 40),
+    "httpd": (0.0, 0.02, 120),
+    "redis-server": (0.0, 0.01, 4),
+}
 _LEAST_AVAILABLE = 0.02  # of the memory: the kernel keeps some
 
 
@@ -19,12 +25,13 @@ _LEAST_AVAILABLE = 0.02  # of the memory: the kernel keeps some
 class Flow:
     """What is used in a second of the model, while nobody comes or ends.
 
-    user, system: CPUs, for the work and for switching between too many. wanted: CPUs that they could use. requests: those
+    user, system: CPUs, for the work and for switching between too many. ruby: those of both that Puma uses. wanted: CPUs that they could use. requests: those
     that are served. slower: by how much each is slowed down for want of CPU; swapping: for want of memory.
     """
 
     user: float = 0.0
     system: float = 0.0
+    ruby: float = 0.0
     wanted: float = 0.0
     requests: int = 0
     slower: float = 1.0
@@ -54,6 +61,16 @@ class Flow:
 IDLE = Flow()
 
 
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """What Puma is made of at one instant: processes, threads, and GiB of memory; and GiB of all others."""
+
+    workers: int
+    threads: int
+    memory_gib: float
+    others_gib: float
+
+
 @dataclass(slots=True, eq=False)
 class Usage:
     """Sums since the machine started, in seconds of the clock here. `flow` is what is used now."""
@@ -61,6 +78,7 @@ class Usage:
     flow: Flow = IDLE
     user: float = 0.0
     system: float = 0.0
+    ruby: float = 0.0
     iowait: float = 0.0
     pages: float = 0.0
     cpu_waiting: float = 0.0
@@ -75,6 +93,7 @@ class Usage:
             return
         self.user += seconds * flow.user
         self.system += seconds * flow.system
+        self.ruby += seconds * flow.ruby
         self.iowait += seconds * flow.wanted / flow.slower * flow.waits
         self.disk_waiting += seconds * flow.requests * flow.waits
         self.pages += seconds * flow.requests * flow.waits / PAGE_SECONDS
@@ -83,9 +102,14 @@ class Usage:
         self.memory_stalled += seconds * flow.all_wait_for_memory
 
     def reading(
-        self, machine: Machine, needed_gib: float, clock: float, uptime: float
+        self,
+        machine: Machine,
+        needed_gib: float,
+        clock: float,
+        uptime: float,
+        processes: Processes | None = None,
     ) -> MachineReading:
-        """Return all that an exporter tells; CPUs share the work evenly."""
+        """Return all that exporters tell; CPUs share the work evenly. needed_gib: of memory, now."""
         modes = {"user": self.user, "system": self.system, "iowait": self.iowait}
         memory = machine.memory_gib * _GIB
         free = machine.memory_gib - needed_gib
@@ -109,4 +133,16 @@ class Usage:
             stalled={"memory": self.memory_stalled, "io": self.memory_stalled},
             disk_busy=self.memory_waiting,
             disk_waiting=self.disk_waiting,
+            processes=self._processes(processes) if processes else (),
+        )
+
+    def _processes(self, now: Processes) -> tuple[ProcessReading, ...]:
+        """Tell the model's Puma, and all others by fixed shares of what is left."""
+        rest = self.user + self.system - self.ruby
+        puma = ProcessReading(
+            "puma", now.workers + 1, now.threads, self.ruby, now.memory_gib * _GIB
+        )
+        return puma, *(
+            ProcessReading(name, 1, threads, cpu * rest, memory * now.others_gib * _GIB)
+            for name, (cpu, memory, threads) in _OTHERS.items()
         )

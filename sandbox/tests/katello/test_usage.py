@@ -8,7 +8,7 @@ import pytest
 from sandbox.katello.machine import Machine
 from sandbox.katello.process import SimulatedKatello
 from sandbox.katello.puma import Puma, needed_gib
-from sandbox.katello.usage import PAGE_SECONDS, Usage
+from sandbox.katello.usage import PAGE_SECONDS, Processes, Usage
 from sandbox.katello.work import Work
 from sandbox.remote import fetch
 from sandbox.tests.katello.test_puma import machine
@@ -77,3 +77,32 @@ def test_an_exporter_answers_anybody_and_is_no_request(server: SimulatedKatello)
     assert 'node_cpu_seconds_total{cpu="7",mode="idle"}' in text
     assert [each["last_status"]["max_threads"] for each in puma["worker_status"]] == [5] * 4
     assert server.told()["requests"] == before
+
+
+def test_programs_are_told_as_process_exporter_does(server: SimulatedKatello) -> None:
+    for name, value in {"puma_workers": 2, "puma_threads": 16, "puma_threads_min": 16}.items():
+        server.set(name, value)
+    server.set("time_scale", 0.01)
+
+    lines = fetch(f"{server.base_url}/metrics").decode().splitlines()
+    told = {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)
+            if name.startswith("namedprocess_")}  # fmt: skip
+
+    name = "namedprocess_namegroup"
+    assert told[f'{name}_num_procs{{groupname="puma"}}'] == 3
+    assert told[f'{name}_num_threads{{groupname="puma"}}'] == 32
+    assert told[f'{name}_memory_bytes{{groupname="puma",memtype="resident"}}'] == pytest.approx(
+        (2 * 0.5 + 32 * 0.03) * 2**30
+    )
+    assert told[f'{name}_cpu_seconds_total{{groupname="postgres",mode="user"}}'] == 0
+
+
+def test_the_cpu_of_programs_adds_up_to_that_of_the_machine() -> None:
+    usage, made = used(40, 10.0, cpus=2, puma_workers=8, memory_gib=64)
+    processes = Processes(8, 40, 5.0, 30.0)
+
+    reading = usage.reading(made, 35.0, 100.0, 20.0, processes)
+
+    assert sum(each.cpu for each in reading.processes) == pytest.approx(usage.user + usage.system)
+    assert 0 < reading.processes[0].cpu < usage.user + usage.system
+    assert sum(each.memory for each in reading.processes) < 35 * 2**30
