@@ -21,6 +21,7 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
     "puma_threads": ("Puma threads", 1, 128),
+    "puma_threads_min": ("Puma threads, least", 0, 128),
     "db_pool": ("DB pool", 0, 1000),
     "httpd_limit": ("Requests in httpd", 1, 100_000),
     "dynflow_workers": ("Dynflow workers", 1, 64),
@@ -28,8 +29,8 @@ SETTINGS = {
     "cpus": ("CPUs", 1, 256),
     "memory_gib": ("Memory in GiB", 1, 4096),
 }
-_WATCHES = {"node_exporter": "/metrics", "puma": "/stats"}
-"""What the simulator tells of its modelled machine and Puma, by the source that reads it."""
+_WATCHES = {"node_exporter": "/metrics", "process_exporter": "/metrics", "puma": "/stats"}
+"""What the simulator tells of its modelled machine, its programs and Puma, by the source that reads it."""
 _NOTES = (
     "A simulated Foreman with Katello that comes with perfdash: its numbers say nothing about "
     "a real one. Hosts register with the activation key bench-ak of the organization ACME."

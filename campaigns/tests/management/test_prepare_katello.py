@@ -48,7 +48,7 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
     prepare()
 
     assert list(target().setting_rows.values_list("name", flat=True)) == [
-        *("puma_workers", "puma_threads", "db_pool", "httpd_limit"),
+        *("puma_workers", "puma_threads", "puma_threads_min", "db_pool", "httpd_limit"),
         *("dynflow_workers", "dynflow_threads", "cpus", "memory_gib"),
     ]
     assert target().setting_rows.get(name="puma_workers").apply == {
@@ -65,6 +65,7 @@ def test_its_machine_and_its_puma_are_watched(prepare):
 
     assert list(target().watches.values_list("source", "address")) == [
         ("node_exporter", f"{URL}/metrics"),
+        ("process_exporter", f"{URL}/metrics"),
         ("puma", f"{URL}/stats"),
     ]
 
@@ -88,6 +89,7 @@ def test_the_target_follows_the_simulator_to_another_port_and_another_ca(prepare
     assert target().ca_bundle.split() == Authority.kept(other).pem.split()
     assert (target().max_concurrency, target().notes) == (40, "mine")
     assert list(target().watches.values_list("address", "is_on")) == [
+        ("https://127.0.0.1:9443/metrics", True),
         ("https://127.0.0.1:9443/metrics", True),
         ("https://127.0.0.1:9443/stats", False),
     ]

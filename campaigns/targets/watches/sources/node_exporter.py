@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from urllib.parse import urlencode
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from campaigns.targets.watches.base import Access, Frame, Key, Sink, Source, WatchFailed
 from campaigns.targets.watches.node_metrics import (
     NAMES,
@@ -14,6 +12,7 @@ from campaigns.targets.watches.node_metrics import (
     values_of,
 )
 from campaigns.targets.watches.polling import look_in_steps
+from campaigns.targets.watches.text_format import samples_of
 from campaigns.targets.watches.web import Got, Web, expect_ok, web_address, web_place
 
 COLLECTORS = (
@@ -22,9 +21,8 @@ COLLECTORS = (
 )  # fmt: skip
 ONCE = ("netclass", "uname", "os")
 """Read once: the speed of the cards, and facts."""
-MOST_SAMPLES = 20_000
-"""The most samples of one answer: a machine with a thousand cores has half of them. They take a fifth of a second to read."""
 OWN_CPU = "process_cpu_seconds_total"
+READ = NAMES | {OWN_CPU, "node_uname_info", "node_os_info"}
 ADVICE = "check the address, which ends with /metrics"
 
 
@@ -35,7 +33,7 @@ class NodeExporter(Source):
     label = "node_exporter"
     description = (
         "CPU, memory, pressure, disks and network of the machine, scraped from Prometheus' node_exporter. "
-        "It knows no processes: groups need SSH."
+        "It knows no processes: groups need SSH, or process-exporter."
     )
     needs = "node_exporter 1.0 or later, whose port (9100) the worker reaches; no Prometheus."
     address_help = "host:9100, or the whole URL of its metrics"
@@ -81,7 +79,7 @@ class _Watch:
             self._collectors = ()
             got = self._get(())
         expect_ok(got, "node_exporter", ADVICE)
-        samples = samples_of(got.text)
+        samples = samples_of(got.text, READ)
         values = values_of(samples)
         if not values:
             raise WatchFailed(
@@ -104,7 +102,7 @@ class _Watch:
         for collector in ONCE:
             got = self._get((collector,))
             if got.status == 200:
-                known += samples_of(got.text)
+                known += samples_of(got.text, READ)
         for name, fact in facts_of(known).items():
             self._sink.fact(name, fact)
         values = values_of(known)
@@ -116,39 +114,3 @@ class _Watch:
             if name == OWN_CPU:
                 first = self._own_cpu = value if self._own_cpu is None else self._own_cpu
                 self._sink.cost(max(0.0, value - first))
-
-
-def samples_of(text: str) -> list[Sample]:
-    """Return the samples that are read of an answer in Prometheus' text format; lines that are odd are left out.
-
-    Raise WatchFailed where there are so many that reading them would take the processor of the worker, which measures.
-    """
-    wanted = NAMES | {OWN_CPU, "node_uname_info", "node_os_info"}
-    lines = [line for line in text.splitlines() if _name_of(line) in wanted]
-    if len(lines) > MOST_SAMPLES:
-        raise WatchFailed(
-            f"The answer has more than {MOST_SAMPLES:,} samples of a machine, too many to be read each second: switch "
-            "collectors off, or watch it by another source."
-        )
-    try:
-        return _parsed("\n".join(lines))
-    except (ValueError, IndexError, KeyError):
-        samples: list[Sample] = []
-        for line in lines:
-            try:
-                samples += _parsed(line)
-            except (ValueError, IndexError, KeyError):
-                continue
-        return samples
-
-
-def _name_of(line: str) -> str:
-    return line.partition("{")[0].partition(" ")[0]
-
-
-def _parsed(text: str) -> list[Sample]:
-    return [
-        (sample.name, sample.labels, float(sample.value))
-        for family in text_string_to_metric_families(text + "\n")
-        for sample in family.samples
-    ]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from campaigns.kit.network import NetworkError, parse_rules
-from campaigns.targets.watches.base import Access, Key, Span, WatchFailed
+from campaigns.targets.watches.base import Access, Group, Key, Span, WatchFailed
 from campaigns.targets.watches.catalog import CATALOG, QUEUE_ROLES
 from campaigns.targets.watches.over_ssh import ssh_address
 from campaigns.targets.watches.polling import Missed, look_in_steps
@@ -18,6 +18,7 @@ from campaigns.targets.watches.sources import (
     haproxy,
     node_exporter,
     pcp,
+    process_exporter,
     prometheus,
     pulp,
     puma,
@@ -99,6 +100,53 @@ def test_a_node_exporter_without_one_of_the_collectors_is_asked_for_all():
 
     assert sink.last("cpu.load") > 0
     assert server.requests[-1][0] == "/metrics"
+
+
+PROGRAMS = b"""\
+# TYPE namedprocess_namegroup_cpu_seconds_total counter
+namedprocess_namegroup_cpu_seconds_total{groupname="puma",mode="user"} 12.5
+namedprocess_namegroup_cpu_seconds_total{groupname="puma",mode="system"} 2.5
+namedprocess_namegroup_cpu_seconds_total{groupname="puma: cluster",mode="user"} 1
+namedprocess_namegroup_cpu_seconds_total{groupname="cron",mode="user"} 0.5
+namedprocess_namegroup_num_procs{groupname="puma"} 3
+namedprocess_namegroup_num_threads{groupname="puma"} 40
+namedprocess_namegroup_memory_bytes{groupname="puma",memtype="virtual"} 9e+09
+namedprocess_namegroup_memory_bytes{groupname="puma",memtype="resident"} 2e+09
+namedprocess_namegroup_memory_bytes{groupname="puma",memtype="proportionalResident"} 1.5e+09
+namedprocess_namegroup_memory_bytes{groupname="cron",memtype="proportionalResident"} NaN
+namedprocess_namegroup_worst_fd_ratio{groupname="puma"} 0.25
+namedprocess_namegroup_worst_fd_ratio{groupname="puma: cluster"} 0.5
+"""
+
+
+def test_programs_of_process_exporter_are_put_into_the_groups_of_the_target():
+    groups = (Group("puma", ("foreman.service", "puma*")), Group("postgres", ("postgres*",)))
+    with serving(PROGRAMS) as server:
+        sink = watched(process_exporter.source, server.place, groups=groups)
+
+    assert sink.last("group.cpu", "puma") == 16.0
+    assert sink.last("group.cpu", "others") == 0.5
+    assert sink.last("group.memory", "puma") == 1.5e9
+    assert sink.labels("group.memory") == {"puma"}
+    assert (sink.last("group.processes", "puma"), sink.last("group.threads", "puma")) == (3, 40)
+    assert sink.last("group.descriptors", "puma") == 0.5
+    assert sink.labels("group.cpu") == {"puma", "others"}
+
+
+def test_memory_that_is_shared_counts_in_each_process_where_process_exporter_knows_no_more():
+    plain = b"".join(line + b"\n" for line in PROGRAMS.splitlines() if b"proportional" not in line)
+    with serving(plain) as server:
+        sink = watched(process_exporter.source, server.place, groups=(Group("puma", ("puma*",)),))
+
+    assert sink.last("group.memory", "puma") == 2e9
+
+
+def test_an_exporter_without_processes_is_none_of_process_exporter():
+    with (
+        serving(recorded("node_exporter.txt")) as server,
+        pytest.raises(WatchFailed, match="no metric of process-exporter"),
+    ):
+        watched(process_exporter.source, server.place)
 
 
 def test_servers_of_a_backend_are_one_queue_of_haproxy():
