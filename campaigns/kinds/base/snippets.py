@@ -28,9 +28,10 @@ INSTALLER_OPTIONS: Mapping[str, Sequence[str]] = {
         "--foreman-foreman-service-puma-threads-min",
         "--foreman-foreman-service-puma-threads-max",
     ),
+    "puma_threads_min": ("--foreman-foreman-service-puma-threads-min",),
     "db_pool": ("--foreman-db-pool",),
 }
-"""Options of foreman-installer, by perfdash's name of the setting."""
+"""Options of foreman-installer, by perfdash's name of the setting; a later one replaces the option of an earlier one."""
 
 
 def command(start: str, options: Sequence[tuple[str, Any]]) -> str:
@@ -42,10 +43,15 @@ def command(start: str, options: Sequence[tuple[str, Any]]) -> str:
 def foreman_snippets(settings: Settings) -> list[Snippet]:
     """Return the command of foreman-installer; a setting that it does not have is left out."""
     names = tuple(name for name in settings if name in INSTALLER_OPTIONS)
-    options = [(option, settings[name]) for name in names for option in INSTALLER_OPTIONS[name]]
+    options = {
+        option: settings[name]
+        for name, each in INSTALLER_OPTIONS.items()
+        if name in names
+        for option in each
+    }
     if not options:
         return []
-    text = command("foreman-installer", options)
+    text = command("foreman-installer", list(options.items()))
     return [Snippet("foreman-installer", text, names, INSTALLER)]
 
 

@@ -34,6 +34,7 @@ from campaigns.kinds.registration.advice import typed_in, warnings_of
 from campaigns.kinds.registration.candlepin import CandlepinServer
 from campaigns.kinds.registration.form import ARRIVALS, RegistrationForm, hosts_of
 from campaigns.kinds.registration.katello import KatelloServer
+from campaigns.kinds.registration.presets import PRESETS
 from campaigns.kinds.registration.program.profiles import CONSUMER, FOREMAN_GLOBAL, PROFILES
 from campaigns.kinds.registration.requests import CANDLEPIN, KATELLO, require_tls
 from campaigns.kinds.registration.running import register, remove_by_identity
@@ -49,133 +50,6 @@ SERVERS: Mapping[str, KatelloServer | CandlepinServer] = {
 NO_CONNECTION = frozenset({"connect", "tls"})
 
 START = "start_seconds"
-LEVELS = ("10", "25", "50", "100", "200", "400", "700", "1000")
-COMMON = {"organization": "ACME", "activation_keys": "bench-ak", "profile": "rhsm-1.30"}
-PRESETS = (
-    Preset(
-        "concurrency-curve",
-        "Eight numbers of hosts: 10 to 1000",
-        {**COMMON, "start": "barrier"},
-        {"hosts": LEVELS},
-    ),
-    Preset(
-        "puma-threads",
-        "Puma threads 4, 8, 16, 32 at 4 workers, 100 hosts",
-        {**COMMON, "hosts": "100", "start": "barrier", "puma_workers": "4"},
-        {"puma_threads": ("4", "8", "16", "32")},
-    ),
-    Preset(
-        "puma-workers",
-        "Puma workers 2, 4, 6, 8 at 16 threads, 100 hosts",
-        {**COMMON, "hosts": "100", "start": "barrier", "puma_threads": "16"},
-        {"puma_workers": ("2", "4", "6", "8")},
-    ),
-    Preset(
-        "carries",
-        "What 2 and 4 Puma workers carry: 65 to 180 hosts, minutes",
-        {**COMMON, "start": "barrier", "puma_threads": "5"},
-        {"hosts": ("65", "85", "110", "140", "180"), "puma_workers": ("2", "4")},
-        {
-            "question": "How many hosts can register at once with 2 and with 4 Puma workers of 5 threads?",
-            "order": "interleaved",
-            "repetitions": 3,
-            "tags": ["capacity"],
-            "criterion": {
-                "conditions": [{"metric": "registration_time", "at_most": 9}],
-                "failed_percent": 5,
-            },
-        },
-    ),
-    Preset(
-        "arrivals",
-        "Open loop: 1, 2 and 4 hosts arrive per second for 30 s",
-        {
-            **COMMON,
-            "hosts": "100",
-            "start": "arrivals",
-            "arrivals": "poisson",
-            "rate": "2",
-            "ramp_seconds": "30",
-        },
-        {"rate": ("1", "2", "4")},
-    ),
-    Preset(
-        "two-by-sixteen",
-        "2 Puma workers x 16 threads against 4 x 8, 100 hosts: two settings at once",
-        {**COMMON, "hosts": "100", "start": "barrier"},
-        values={
-            "question": "Are 4 Puma workers of 8 threads faster than 2 of 16?",
-            "order": "interleaved",
-            "repetitions": 6,
-        },
-        configurations={
-            "2 x 16": {"puma_workers": "2", "puma_threads": "16"},
-            "4 x 8": {"puma_workers": "4", "puma_threads": "8"},
-        },
-    ),
-    Preset(
-        "tuning-profiles",
-        "Tuning profiles: default to extra-extra-large, 200 hosts",
-        {**COMMON, "hosts": "200", "start": "barrier"},
-        values={
-            "question": "Which tuning profile registers 200 hosts at once soonest?",
-            "order": "interleaved",
-            "repetitions": 4,
-        },
-        configurations={
-            name: {
-                "memory_gib": memory,
-                "cpus": cpus,
-                "puma_workers": workers,
-                "puma_threads": "16",
-            }
-            for name, memory, cpus, workers in (
-                ("default", "20", "4", "4"),
-                ("medium", "32", "8", "8"),
-                ("large", "64", "16", "12"),
-                ("extra-large", "128", "32", "16"),
-                ("extra-extra-large", "256", "48", "20"),
-            )
-        },
-    ),
-    Preset(
-        "cpus-and-workers",
-        "8 and 16 CPUs with 2 to 16 Puma workers, 200 hosts: do they go together?",
-        {**COMMON, "hosts": "200", "start": "barrier", "puma_threads": "16", "memory_gib": "40"},
-        {"cpus": ("8", "16"), "puma_workers": ("2", "4", "8", "16")},
-        {
-            "question": "Which number of Puma workers registers 200 hosts soonest, with 8 and with 16 CPUs?",
-            "order": "interleaved",
-            "repetitions": 4,
-        },
-    ),
-    Preset(
-        "db-pool",
-        "A pool of 4, 8 and 20 connections for 16 Puma threads, 200 hosts",
-        {**COMMON, "hosts": "200", "start": "barrier", "puma_workers": "4", "puma_threads": "16"},
-        {"db_pool": ("4", "8", "20")},
-        {
-            "question": "Does a database pool that is smaller than the Puma threads lose registrations?",
-            "order": "interleaved",
-            "repetitions": 3,
-            "criterion": {"failed_percent": 5},
-        },
-    ),
-    Preset(
-        "httpd-limit",
-        "64, 128 and 1024 requests in the HTTP server at once, 200 hosts",
-        {**COMMON, "hosts": "200", "start": "barrier", "puma_workers": "4", "puma_threads": "16"},
-        {"httpd_limit": ("64", "128", "1024")},
-        {
-            "question": "Which limit of the HTTP server lets 200 registrations at once through?",
-            "order": "interleaved",
-            "repetitions": 3,
-            "criterion": {"failed_percent": 5},
-        },
-    ),
-    Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
-)
-"""For the simulator of the sandbox, or a real server with such an activation key."""
 
 
 class Registration(Driver):
@@ -308,7 +182,7 @@ class Registration(Driver):
         return {}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
-        """Return presets for a curve over eight numbers of hosts, and for Puma's workers and threads."""
+        """Return presets for a curve over eight numbers of hosts, and for the tables of the tuning guide."""
         return PRESETS
 
     def snippets(

@@ -1,6 +1,6 @@
 """The context of the campaign form: fields, cards and parameter rows with their errors. No HTML."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from django import forms
@@ -181,6 +181,7 @@ class FormPage:
     parameters: ParameterRows
     configurations: ConfigurationTable
     presets: Sequence[Preset]
+    lacking: Sequence[tuple[Preset, str]]
     problems: Sequence[Problem]
     errors: Errors
     limits: str
@@ -202,6 +203,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
     rows = ParameterRows((), ())
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(refused or {}), **gone(entered), **errors})
+    presets = _presets(entered, {row.name for row in rows.fitting})
     also = {"also": errors["targets"]} if "targets" in errors else {}
     design = with_errors(CampaignForm(entered), {**errors, **also})
     return FormPage(
@@ -222,7 +224,8 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         search=search_of(entered, errors),
         parameters=rows,
         configurations=table_of(entered.variables, entered.configurations, errors),
-        presets=_presets(driver, rows) if driver is not None else (),
+        presets=[preset for preset, lacks in presets if not lacks],
+        lacking=[(preset, lacks) for preset, lacks in presets if lacks],
         problems=problems(errors, entered),
         errors=errors,
         limits=limits.limits_entered(entered.values),
@@ -313,7 +316,21 @@ def _targets(driver: Driver, entered: Entered) -> list[tuple[str, str]]:
     return choices
 
 
-def _presets(driver: Driver, rows: ParameterRows) -> list[Preset]:
-    """Return the presets that fit the chosen target: the form has all parameters that they fill in."""
-    fitting = {row.name for row in rows.fitting}
-    return [preset for preset in presets_of(driver) if preset.names <= fitting]
+def _presets(entered: Entered, fitting: Set[str]) -> list[tuple[Preset, str]]:
+    """Return the presets of the kind, each with what the chosen target lacks for it; empty where it lacks nothing.
+
+    fitting: the parameters and settings of the form.
+    """
+    driver = entered.driver
+    return [(each, _lacks(each, entered, fitting)) for each in presets_of(driver)] if driver else []
+
+
+def _lacks(preset: Preset, entered: Entered, fitting: Set[str]) -> str:
+    """Return the settings, and the metric of a watch, that a preset uses and the target does not have."""
+    settings, metric = sorted(preset.names - fitting), preset.values.get("primary_metric")
+    parts = []
+    if settings:
+        parts.append(f"the setting{'s' * (len(settings) > 1)} {', '.join(settings)}")
+    if metric and metric not in {each.name for each in entered.given_metrics}:
+        parts.append(f"a watch that gives {metric}")
+    return " and ".join(parts)

@@ -124,13 +124,17 @@ class Entered:
         return Variables({}, ()) if driver is None else variables_of(driver, self.target)
 
     @cached_property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that may be chosen: of the kind, of the watches of the target, and a chosen one of a watch that is gone."""
-        driver = self.driver
+    def given_metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the kind, and those that the watches of the target give."""
+        driver, target = self.driver, self.target
         if driver is None:
             return ()
-        target = self.target
-        known = choosable_metrics(driver, self.compared or ([target] if target else []))
+        return choosable_metrics(driver, self.compared or ([target] if target else []))
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that may be chosen: the given ones, and a chosen one of a watch that is gone."""
+        known = self.given_metrics
         chosen = watched_metric(self.values.get("primary_metric", ""))
         return known if chosen is None or chosen in known else (*known, chosen)
 

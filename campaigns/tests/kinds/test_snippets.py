@@ -46,6 +46,15 @@ def test_threads_of_puma_are_set_from_both_ends():
     ]  # fmt: skip
 
 
+def test_least_threads_that_are_given_apart_stay_apart():
+    (text,) = texts("registration", "katello", {"puma_threads_min": 0, "puma_threads": 16})
+
+    assert shlex.split(text.replace("\\\n", ""))[1:] == [
+        "--foreman-foreman-service-puma-threads-min", "0",
+        "--foreman-foreman-service-puma-threads-max", "16",
+    ]  # fmt: skip
+
+
 def test_a_candlepin_has_no_installer():
     assert texts("registration", "candlepin", dict.fromkeys(INSTALLER_OPTIONS, 1)) == []
 

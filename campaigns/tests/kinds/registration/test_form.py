@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from campaigns.kinds.base import Target
-from campaigns.kinds.registration.driver import PRESETS, driver
+from campaigns.kinds.registration.driver import driver
+from campaigns.kinds.registration.presets import PRESETS
 from campaigns.kinds.registration.requests import (
     attempt_prefix,
     processes_for,

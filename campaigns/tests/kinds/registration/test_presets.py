@@ -3,7 +3,8 @@
 import pytest
 
 from campaigns.kinds.api import described
-from campaigns.kinds.registration.driver import LEVELS, PRESETS, driver
+from campaigns.kinds.registration.driver import driver
+from campaigns.kinds.registration.presets import LEVELS, PRESETS
 from campaigns.models import Campaign, Target
 from campaigns.results.importing import simulated_katello
 from campaigns.tests.browsing import Page, browser, person
@@ -91,3 +92,56 @@ def test_the_api_tells_levels_beside_values():
     assert told["few-hosts"]["values"] == {}
     assert told["carries"]["values"]["criterion"]["failed_percent"] == 5
     assert set(told) == {preset.name for preset in PRESETS}
+
+
+GUIDE = {
+    "table-threads": ("puma_threads", ["4", "8", "16", "32"]),
+    "table-workers-4": ("puma_workers", ["2", "4", "6", "8"]),
+    "table-workers-8": ("puma_workers", ["2", "4", "8", "12", "16"]),
+    "table-workers-32": ("puma_workers", ["4", "8", "16", "24", "32", "48"]),
+}
+
+
+@pytest.mark.parametrize("name", GUIDE)
+def test_each_table_of_the_guide_is_a_preset(name):
+    told = {preset["name"]: preset for preset in described("registration", driver)["presets"]}
+
+    factor, levels = GUIDE[name]
+    assert told[name]["factors"] == {factor: levels}
+    assert {"cpus", "memory_gib", "hosts"} <= told[name]["parameters"].keys()
+
+
+@pytest.mark.django_db
+def test_a_preset_of_memory_is_judged_by_the_memory_of_puma(browser, katello):
+    sent = {"kind": "registration", "target": str(katello.pk), "act": "preset:threads-min"}
+
+    form = browser.post(NEW, sent).context["form"]
+
+    rows = {row.name: row for row in form.parameters.fitting}
+    assert form.design["primary_metric"].value() == "watched.memory:puma"
+    assert rows["puma_threads_min"].levels.value().split() == ["0", "16"]
+    assert (rows["cpus"].single.value(), rows["memory_gib"].single.value()) == ("8", "40")
+
+
+@pytest.mark.django_db
+def test_a_preset_says_what_the_target_lacks_for_it(browser, katello):
+    katello.setting_rows.filter(name="puma_threads_min").delete()
+    katello.watches.filter(source="process_exporter").delete()
+
+    answer = browser.get(NEW, {"kind": "registration", "target": str(katello.pk)})
+
+    assert "preset:threads-min" not in offered(Page(answer))
+    text = " ".join(answer.content.decode().split())
+    assert "needs the setting puma_threads_min and a watch that gives watched.memory:puma." in text
+
+
+@pytest.mark.django_db
+def test_a_target_without_the_watch_alone_is_not_offered_a_preset_of_memory(browser, katello):
+    katello.watches.filter(source="process_exporter").update(is_on=False)
+
+    answer = browser.get(NEW, {"kind": "registration", "target": str(katello.pk)})
+
+    assert "preset:threads-min" not in offered(Page(answer))
+    assert "preset:two-workers" in offered(Page(answer))
+    text = " ".join(answer.content.decode().split())
+    assert "needs a watch that gives watched.memory:puma." in text
