@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from sandbox.exporter import MachineReading
 from sandbox.katello.answers import Problem
-from sandbox.katello.machine import AT_ONCE, OF_DYNFLOW, Machine
+from sandbox.katello.machine import AT_ONCE, OF_DYNFLOW, OF_PROXY, Machine
+from sandbox.katello.proxy import Proxy
 from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib, system_gib
 from sandbox.katello.usage import Processes, Usage
 from sandbox.katello.work import work_of
@@ -16,6 +17,8 @@ _POOL = (
     f"could not obtain a connection from the pool within {POOL_SECONDS:.3f} seconds "
     f"(waited {POOL_SECONDS + 0.001:.3f} seconds); all pooled connections were in use"
 )
+_BY_PROXY = ("/rhsm", "/register", "/unattended")
+"""Where the paths begin that hosts ask for, through a smart proxy if there is one."""
 _SAID = {
     Outcome.NO_POOL: _POOL,
     Outcome.NO_CONNECTION: "FATAL:  sorry, too many clients already",
@@ -27,6 +30,39 @@ class Busy(Exception):
     """Nobody takes the request: httpd answers by itself, with a page."""
 
 
+class GivenUp(Exception):
+    """The smart proxy waits no longer for the answer of the server."""
+
+
+@dataclass(slots=True, eq=False)
+class _Turns:
+    """Advances a model when its next event is due. now: on the clock of the model; scale: seconds here for one of it."""
+
+    model: Puma | Proxy
+    now: Callable[[], float]
+    scale: float
+    _timer: asyncio.TimerHandle | None = None
+
+    def look(self) -> None:
+        """Bring the model to the present instant."""
+        self.model.advance(self.now())
+        self.wake()
+
+    def wake(self) -> None:
+        """Be called when the next event is due."""
+        self.stop()
+        at = self.model.next_at()
+        if at < math.inf:
+            seconds = (at - self.now()) * self.scale
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self.look)
+
+    def stop(self) -> None:
+        """Be called no more."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
 @dataclass(slots=True, eq=False)
 class Load:
     """The server that is modelled now, and when it is back after a restart."""
@@ -35,12 +71,14 @@ class Load:
     clock: Callable[[], float]
     ignored: Callable[[], str]  # the setting that a test lets take no effect
     _puma: Puma = field(init=False)
+    _proxy: Proxy = field(init=False)
+    _turns: _Turns = field(init=False)
+    _turns_of_proxy: _Turns = field(init=False)
     _began: float = field(init=False)
     _back: float = 0.0
     _usage: Usage = field(init=False)
     _booted: float = field(init=False)
     _hardware: tuple[int, float] = (0, 0.0)
-    _timer: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         self._begin()
@@ -52,6 +90,11 @@ class Load:
             return
         if name in OF_DYNFLOW:
             self.machine = changed
+            return
+        if name in OF_PROXY:
+            self._hold_proxy_still()
+            self.machine = changed
+            self._begin_proxy()
             return
         self._hold_still()
         self.machine = changed
@@ -103,14 +146,37 @@ class Load:
     def _look(self) -> None:
         """Bring the model to the present instant."""
         if self.machine.time_scale:
-            self._turn()
+            self._turns.look()
 
     async def go_through(self, method: str, path: str) -> None:
-        """Wait as long as the request would take. Raise Busy, Problem."""
+        """Wait as long as the request would take. Raise Busy, Problem, GivenUp."""
         if self.away():
             raise Busy
         if not self.machine.time_scale:
             return
+        if self.machine.proxy_cpus and path.startswith(_BY_PROXY):
+            await self._through_proxy(method, path)
+        else:
+            await self._served(method, path)
+
+    async def _through_proxy(self, method: str, path: str) -> None:
+        """Wait for the proxy, and as long as it waits for the server, which works on in any case."""
+        proxy, turns, machine = self._proxy, self._turns_of_proxy, self.machine
+        passed = asyncio.Event()
+        proxy.arrive(self._now(), passed.set)
+        turns.wake()
+        await passed.wait()
+        try:
+            async with asyncio.timeout(machine.proxy_timeout * machine.time_scale):
+                await self._served(method, path)
+        except TimeoutError:
+            raise GivenUp from None
+        finally:
+            if proxy is self._proxy:
+                proxy.answered(self._now())
+                turns.wake()
+
+    async def _served(self, method: str, path: str) -> None:
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def leave(outcome: Outcome) -> None:
@@ -118,7 +184,7 @@ class Load:
                 done.set_result(outcome)
 
         self._puma.arrive(self._now(), work_of(method, path), leave)
-        self._wake()
+        self._turns.wake()
         outcome = await done
         if outcome in (Outcome.FULL, Outcome.RESTARTED):
             raise Busy
@@ -129,11 +195,14 @@ class Load:
         return (self.clock() - self._began) / self.machine.time_scale
 
     def _hold_still(self) -> None:
-        """Let those who wait in the model leave it."""
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
+        """Let those who wait in the models leave them."""
+        self._turns.stop()
         self._puma.clear()
+        self._hold_proxy_still()
+
+    def _hold_proxy_still(self) -> None:
+        self._turns_of_proxy.stop()
+        self._proxy.clear()
 
     def _begin(self) -> None:
         self._began = self.clock()
@@ -141,17 +210,9 @@ class Load:
         if hardware != self._hardware:  # another machine starts
             self._usage, self._booted, self._hardware = Usage(), self._began, hardware
         self._puma = Puma(self.machine, usage=self._usage)
+        self._turns = _Turns(self._puma, self._now, self.machine.time_scale)
+        self._begin_proxy()
 
-    def _wake(self) -> None:
-        """Be called when the next request has ended."""
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
-        at = self._puma.next_at()
-        if at < math.inf:
-            seconds = (at - self._now()) * self.machine.time_scale
-            self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._turn)
-
-    def _turn(self) -> None:
-        self._puma.advance(self._now())
-        self._wake()
+    def _begin_proxy(self) -> None:
+        self._proxy = Proxy(self.machine, self._now() if self.machine.time_scale else 0.0)
+        self._turns_of_proxy = _Turns(self._proxy, self._now, self.machine.time_scale)

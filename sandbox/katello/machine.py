@@ -17,6 +17,8 @@ class Machine:
     """Settings with the values of a small installation.
 
     `puma_threads_min`: threads that a worker has from its start, at most `puma_threads`; it makes the others on demand.
+    `proxy_cpus`: of a smart proxy through which hosts register; 0: they reach the server itself.
+    `proxy_timeout`: seconds of the server after which the proxy gives up an answer.
     `time_scale`: seconds here for one of the server; 0 answers at once, and nothing is modelled.
     `db_pool`: connections of one worker; 0 is as many as it has threads, and four more.
     `dynflow_workers`, `dynflow_threads`: processes that work on tasks, and threads of each.
@@ -35,6 +37,9 @@ class Machine:
     dynflow_threads: int = 5
     cpus: int = 8
     memory_gib: float = 32.0
+    proxy_cpus: int = 0
+    proxy_memory_gib: float = 12.0
+    proxy_timeout: float = 60.0
     time_scale: float = 0.0
     restart_seconds: float = 0.0
     seed: int = 1
@@ -79,9 +84,13 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "dynflow_threads": (1, 64),
     "cpus": (1, 256),
     "memory_gib": (1, 4096),
+    "proxy_cpus": (0, 256),
+    "proxy_memory_gib": (1, 4096),
+    "proxy_timeout": (1, 3600),
     "time_scale": (0, 10),
     "restart_seconds": (0, 600),
     "seed": (0, 2**32 - 1),
 }
 OF_DYNFLOW = frozenset({"dynflow_workers", "dynflow_threads"})  # requests do not meet them
+OF_PROXY = frozenset({"proxy_cpus", "proxy_memory_gib", "proxy_timeout"})  # they restart the proxy
 AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

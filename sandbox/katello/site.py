@@ -31,7 +31,7 @@ from sandbox.katello.faults import spoiled
 from sandbox.katello.foreman import Foreman
 from sandbox.katello.global_registration import COMMANDS, GlobalRegistration
 from sandbox.katello.lists import listed
-from sandbox.katello.load import Busy, Load
+from sandbox.katello.load import Busy, GivenUp, Load
 from sandbox.katello.machine import Machine
 from sandbox.katello.rhsm import PREFIX as RHSM
 from sandbox.katello.rhsm import Rhsm
@@ -115,6 +115,8 @@ class Site:
             return self._routed(request, raw)
         except (Busy, RolledBack):
             return page(503, "503 Service Unavailable")
+        except GivenUp:
+            return page(504, "504 Gateway Timeout")
         except Problem as problem:
             return problem.answer()
 
