@@ -4,6 +4,14 @@ from campaigns.kinds.base import Preset
 
 LEVELS = ("10", "25", "50", "100", "200", "400", "700", "1000")
 COMMON = {"organization": "ACME", "activation_keys": "bench-ak", "profile": "rhsm-1.30"}
+BEHIND_PROXY = {
+    "start": "barrier",
+    "cpus": "8",
+    "memory_gib": "32",
+    "puma_workers": "8",
+    "puma_threads": "16",
+}
+"""The server behind the smart proxies."""
 TABLES = (
     (
         "table-threads",
@@ -203,6 +211,38 @@ PRESETS = (
             "order": "interleaved",
             "repetitions": 3,
             "tags": ["capacity"],
+            "criterion": {"failed_percent": 5},
+        },
+    ),
+    Preset(
+        "proxies",
+        "Through smart proxies of 4, 8 and 16 CPUs, 200 hosts",
+        {**COMMON, **BEHIND_PROXY, "hosts": "200", "proxy_timeout": "600"},
+        values={
+            "question": "Does a larger smart proxy register hosts sooner?",
+            "order": "interleaved",
+            "repetitions": 6,
+        },
+        configurations={
+            f"{cpus}/{memory}": {"proxy_cpus": cpus, "proxy_memory_gib": memory}
+            for cpus, memory in (("4", "12"), ("8", "24"), ("16", "46"))
+        },
+    ),
+    Preset(
+        "proxy-timeout",
+        "Timeout of the smart proxy 60 s and 600 s, 400 hosts",
+        {
+            **COMMON,
+            **BEHIND_PROXY,
+            "hosts": "400",
+            "proxy_cpus": "8",
+            "proxy_memory_gib": "24",
+        },
+        {"proxy_timeout": ("60", "600")},
+        {
+            "question": "Does a longer timeout of the smart proxy lose fewer of 400 registrations at once?",
+            "order": "interleaved",
+            "repetitions": 3,
             "criterion": {"failed_percent": 5},
         },
     ),

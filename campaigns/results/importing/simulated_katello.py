@@ -28,7 +28,12 @@ SETTINGS = {
     "dynflow_threads": ("Dynflow threads", 1, 64),
     "cpus": ("CPUs", 1, 256),
     "memory_gib": ("Memory in GiB", 1, 4096),
+    "proxy_cpus": ("CPUs of the smart proxy (0: none)", 0, 256),
+    "proxy_memory_gib": ("Memory of the smart proxy in GiB", 1, 4096),
+    "proxy_timeout": ("Timeout of the smart proxy in s", 1, 3600),
 }
+_NUMBERS = {"memory_gib": "GiB", "proxy_memory_gib": "GiB", "proxy_timeout": "s"}
+"""The units of the settings that may be broken numbers."""
 _WATCHES = {"node_exporter": "/metrics", "process_exporter": "/metrics", "puma": "/stats"}
 """What the simulator tells of its modelled machine, its programs and Puma, by the source that reads it."""
 _NOTES = (
@@ -102,8 +107,8 @@ def _setting(name: str) -> dict[str, object]:
     return {
         "name": name,
         "label": label,
-        "unit": "GiB" if name == "memory_gib" else "",
-        "type": "number" if name == "memory_gib" else "integer",
+        "unit": _NUMBERS.get(name, ""),
+        "type": "number" if name in _NUMBERS else "integer",
         "minimum": least,
         "maximum": most,
         "hard_to_change": False,

@@ -50,6 +50,7 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
     assert list(target().setting_rows.values_list("name", flat=True)) == [
         *("puma_workers", "puma_threads", "puma_threads_min", "db_pool", "httpd_limit"),
         *("dynflow_workers", "dynflow_threads", "cpus", "memory_gib"),
+        *("proxy_cpus", "proxy_memory_gib", "proxy_timeout"),
     ]
     assert target().setting_rows.get(name="puma_workers").apply == {
         "way": "http",
