@@ -1,4 +1,4 @@
-"""Try to read a target's settings and to reach its machine, without changing anything."""
+"""Try whether a target's settings can be read and set and its machine be reached, without changing anything."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -15,12 +15,13 @@ from campaigns.models import Setting, SshLogin, Target
 from campaigns.targets.actions import ActionFailed, HostKeyRefused
 from campaigns.targets.probes import busy
 from campaigns.targets.reaching import access_of, server_of, ssh_of
+from campaigns.targets.settable import why_not_settable
 
 MOST_SECONDS = 60.0
 
 
 def look_at_settings(target_pk: int) -> None:
-    """Read every setting back, and log in by SSH; store the result of each."""
+    """Read every setting back, ask whether it could be set, and log in by SSH; store the result of each."""
     target = Target.objects.filter(pk=target_pk, retired_at=None).first()
     if target is None or busy(target, database_now(), 0.0):
         return
@@ -38,6 +39,7 @@ def look_at_settings(target_pk: int) -> None:
                 target, lambda: server_of(target), check, lambda _: None, lambda act: act()
             )
             value = value_of(setting, bench)
+            failure = why_not_settable(setting, bench.server, check)
         except (DriverError, SecretUnreadable) as error:
             failure = str(error)
         except Cancelled:

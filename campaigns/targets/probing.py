@@ -22,6 +22,7 @@ from campaigns.models import Target
 from campaigns.targets.probes import BETWEEN_SECONDS, Busy, busy
 from campaigns.targets.reaching import as_driver_reaches_it, server_of
 from campaigns.targets.rights import note_rights
+from campaigns.targets.settable import unsettable
 
 MOST_AT_ONCE = 8
 MOST_LOOKS = 8
@@ -150,23 +151,25 @@ def is_away(target: Target) -> bool:
 def looked_at(
     target: Target, driver: Driver, parameters: Parameters, cells: Iterable[Levels]
 ) -> list[str] | None:
-    """Request the first URLs of the cells of a target, once each; return the messages of those that fail.
+    """Request the first URLs of the cells of a target, once each, and ask whether their settings could be set; return what fails.
 
     None where nothing was asked, since its server is measured or probed, or gives no response here: a worker elsewhere may get one.
     """
     if isinstance(began_at := claim(target, 0.0), Busy):
         return None
     result: list[str] = []
+    each_cell = list(cells)
     try:
         server = server_of(target)
         seen, rules = as_driver_reaches_it(target, server=server), server.endpoint.rules
-        for each in _different(target, driver, parameters, cells)[:MOST_LOOKS]:
+        for each in _different(target, driver, parameters, each_cell)[:MOST_LOOKS]:
             try:
                 driver.look(seen, each, rules)
             except TargetUnavailable:
                 return result or None
             except (DriverError, NetworkError) as error:
                 result.append(str(error))
+        result += unsettable(target, server, parameters, each_cell)
     except SecretUnreadable as error:
         result.append(str(error))
     finally:

@@ -13,7 +13,7 @@ from campaigns.kinds.registry import all_kinds
 from campaigns.kit.forms import SecretArea, form_field
 from campaigns.kit.mappings import CleanedData, FieldValues, Json, JsonObject
 from campaigns.models import Setting, SshLogin, TargetStep
-from campaigns.targets.actions.values import COMMAND, FIELDS, HTTP, MANUAL, METHODS
+from campaigns.targets.actions.values import COMMAND, FIELDS, HTTP, MANUAL, METHODS, SQL
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
@@ -155,6 +155,7 @@ class ActionForm(forms.Form):
         choices=[
             (HTTP, "by an HTTP request"),
             (COMMAND, "by a command over SSH"),
+            (SQL, "by SQL: a parameter of PostgreSQL"),
             (MANUAL, "manually: somebody is asked"),
         ]
     )
@@ -169,6 +170,12 @@ class ActionForm(forms.Form):
     )
     login = forms.BooleanField(
         required=False, label="Send the target's user name and password with it"
+    )
+    parameter = forms.CharField(required=False, help_text="Of PostgreSQL, such as work_mem.")
+    unit = forms.CharField(
+        required=False,
+        label="Unit of its values",
+        help_text="Such as MB or ms. Empty: that of pg_settings, such as kB, or blocks of 8 kB.",
     )
     arguments = forms.CharField(
         required=False,
@@ -213,6 +220,12 @@ class ActionForm(forms.Form):
             "arguments"
         ].help_text = f"One per line; each line is one argument.{value} For administrators."
         self.fields["seconds"].unit = "s"  # type: ignore[attr-defined]
+        if has_value:
+            self.fields[
+                "arguments"
+            ].help_text += (
+                " By SQL: the program that restarts PostgreSQL, for parameters that take a restart."
+            )
         absent = {"body": not (has_value or is_step), "at": has_value, "expect": not is_step}
         for name in [name for name, is_absent in absent.items() if is_absent]:
             del self.fields[name]

@@ -12,6 +12,7 @@ from campaigns.kit.activity import record
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues, Json
+from campaigns.kit.network import SQL_SCHEMES
 from campaigns.models import (
     Campaign,
     FoundSetting,
@@ -21,7 +22,7 @@ from campaigns.models import (
     TargetStep,
     on_target,
 )
-from campaigns.targets.actions import COMMAND, MANUAL, Action, BadAction, Role, parse
+from campaigns.targets.actions import MANUAL, SQL, Action, BadAction, Role, parse
 from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SettingForm, StepForm
 from campaigns.targets.ssh_logins import require_admin
@@ -55,7 +56,7 @@ def save_setting(
     read = _action(data.get("read_back"), Role.READ, "read_back", target, errors)
     if apply and read and read.way == MANUAL and apply.way != MANUAL:
         errors["read_back"] = [
-            "What a worker sets is read back by HTTP or a command, so that it is known to be in force."
+            "What a worker sets is read back by HTTP, SQL or a command, so that it is known to be in force."
         ]
     if read and read.way == MANUAL and form.cleaned_data.get("is_build"):
         errors["read_back"] = [
@@ -137,7 +138,11 @@ def _action(
             errors[f"{path}.url"] = [str(error)]
     if action.login and not target.username:
         errors[f"{path}.login"] = [f"“{target.name}” has no user name that could be sent."]
-    if action.way == COMMAND and not SshLogin.objects.filter(target=target).exists():
+    if action.way == SQL and not target.base_url.startswith(f"{SQL_SCHEMES[0]}://"):
+        errors[f"{path}.way"] = [
+            "SQL reaches a target of the family postgresql alone: use a command on the machine of the database."
+        ]
+    elif action.arguments and not SshLogin.objects.filter(target=target).exists():
         errors[f"{path}.way"] = ["Say first how commands reach the target: give its SSH login."]
     return action
 
@@ -146,8 +151,8 @@ def _require_for(
     user: User, actions: Sequence[Action | None], stored: Sequence[Json] | None
 ) -> None:
     """Raise PermissionDenied where a command is new or replaced, and the user is no administrator."""
-    ways = [action.way for action in actions if action] + [each.get("way") for each in stored or ()]
-    if COMMAND in ways:
+    programs = [action.arguments for action in actions if action]
+    if any([*programs, *(each.get("arguments") for each in stored or ())]):
         require_admin(user)
 
 

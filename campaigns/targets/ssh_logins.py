@@ -13,7 +13,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import SshLogin, Target
-from campaigns.targets.actions import COMMAND, wrong_key
+from campaigns.targets.actions import wrong_key
 from campaigns.targets.given_logins import given_at, own_login
 from campaigns.targets.machine_logins import (
     SECRETS,
@@ -123,7 +123,7 @@ def delete_ssh(login: SshLogin, user: User) -> None:
         ),
         *((row.name, row.action) for row in target.steps.all()),
     ]
-    used = [name for name, action in actions if action.get("way") == COMMAND]
+    used = [name for name, action in actions if action.get("arguments")]
     if used:
         raise Invalid({"": [f"“{used[0]}” runs a command by it; change or delete that first."]})
     record(Action.SSH_DELETED, user=user, subject=login, target=target.name)

@@ -41,7 +41,7 @@ from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kinds.sql import scripts
 from campaigns.kinds.sql.engine import pgbench
-from campaigns.kinds.sql.form import APART, AUTOMATIC, SqlForm
+from campaigns.kinds.sql.form import APART, SqlForm
 from campaigns.kinds.sql.presets import PRESETS
 from campaigns.kinds.sql.proofs import balance_proofs, committed_proof, logged_proof, seen_proof
 from campaigns.kinds.sql.server import (
@@ -74,12 +74,12 @@ from campaigns.kinds.sql.server import (
     settle,
     tables_of,
     takes_search_path,
-    tls_options,
     wait_until_quiet,
 )
 from campaigns.kinds.sql.summary import CONNECT, Transactions
 from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 from campaigns.kit.network import SQL_SCHEMES, Rules
+from campaigns.kit.sql_tls import AUTOMATIC, tls_options
 
 ENGINE = "campaigns.kinds.sql.engine"
 SECONDS_TO_START_AND_END = 20.0

@@ -15,10 +15,10 @@ from campaigns.kinds.base.parameters import (
 from campaigns.kinds.load.schedule import OPEN
 from campaigns.kinds.sql import scripts
 from campaigns.kit.mappings import CleanedData
+from campaigns.kit.sql_tls import AUTOMATIC
 
 MOST_CLIENTS = 5000
 TOGETHER, APART = "together", "apart"
-AUTOMATIC = "automatic"
 LABELS = {
     scripts.KV_READ: "kv-read: read a row by its key",
     scripts.KV_WRITE: "kv-write: change a row by its key",

@@ -6,9 +6,7 @@ another make does not have (CockroachDB has no vacuum, and no counters of transa
 """
 
 import math
-import os
 import re
-import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,13 +33,12 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.sql import scripts
-from campaigns.kinds.sql.form import AUTOMATIC
 from campaigns.kinds.sql.scripts import SCHEMA
 from campaigns.kit import sql_bounds
 from campaigns.kit.checked_addresses import allowed_addresses
-from campaigns.kit.http.credentials import Tls
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import SQL_SCHEMES, BadUrl, Refused, Rules, check_url
+from campaigns.kit.sql_tls import AUTOMATIC, tls_options
 
 CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 0.2
@@ -115,31 +112,6 @@ def database_of(url: str) -> str:
             f"The base URL {url} names no database: write postgresql://host:port/database on the target's page."
         )
     return name
-
-
-def tls_options(tls: Tls, wanted: str, directory: Path) -> dict[str, str]:
-    """Return the options of TLS, whose files are written below `directory`."""
-    mode = wanted
-    if mode == AUTOMATIC:
-        mode = "verify-full" if tls.verify and tls.ca_bundle else "require" if tls.certificate or tls.ca_bundle else "prefer"  # fmt: skip
-    options = {"sslmode": mode}
-    files = {
-        "sslrootcert": tls.ca_bundle if mode == "verify-full" else "",
-        "sslcert": tls.certificate,
-        "sslkey": tls.key,
-    }
-    for name, text in files.items():
-        path = directory / name
-        path.unlink(missing_ok=True)
-        if text and mode != "disable":
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(text)
-            options[name] = str(path)
-        else:
-            options[name] = str(directory / "none")  # never a file of the user who runs this
-    if mode == "verify-full" and not tls.ca_bundle:
-        options["sslrootcert"] = ssl.get_default_verify_paths().cafile or options["sslrootcert"]
-    return options
 
 
 def translated(error: psycopg.Error) -> DriverError:

@@ -20,7 +20,7 @@ from campaigns.reviews.reopening import overdue
 from campaigns.reviews.reports.parts import at, part_of
 from campaigns.reviews.reports.sizing import for_report, sizing_of, sizing_of_campaign
 from campaigns.reviews.reports.values import Advice, CheckRow, Part, Report, Signature
-from campaigns.targets.actions import COMMAND, MANUAL
+from campaigns.targets.actions import COMMAND, MANUAL, SQL
 from campaigns.targets.actions.values import PLACE
 from perfdash import __version__
 
@@ -206,6 +206,9 @@ def _own(setting: Setting, value: Any) -> Snippet | None:
     if action.get("way") == COMMAND:
         texts = [str(each).replace(PLACE, str(value)) for each in action["arguments"]]
         return Snippet("shell of the target", shlex.join(texts), (setting.name,), OWN)
+    if action.get("way") == SQL:
+        text = f"ALTER SYSTEM SET {action['parameter']} = '{value}{action.get('unit', '')}';"
+        return Snippet("psql, as a superuser", text, (setting.name,), OWN)
     if action.get("way") == MANUAL and action.get("words"):
         text = f"{action['words']}: {value}"
         return Snippet("by hand", text, (setting.name,), BY_HAND)

@@ -1,14 +1,15 @@
-"""Perform an action over HTTP or SSH, and return how it ended."""
+"""Perform an action over HTTP, SSH or SQL, and return how it ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic, sleep
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from campaigns.kit.redaction import begin_of, redact
 from campaigns.kit.ssh.access import ActionFailed, SshAccess
 from campaigns.targets.actions import http
-from campaigns.targets.actions.values import COMMAND, HTTP, PLACE, Action
+from campaigns.targets.actions.values import HTTP, MANUAL, PLACE, SQL, Action
 
 if TYPE_CHECKING:
     from campaigns.kit.ssh.commands import Ran
@@ -42,10 +43,12 @@ class Done:
 def perform(
     action: Action, server: Server, check: Callable[[], None], *, value: Any = None
 ) -> Done:
-    """Perform an action over HTTP or SSH. Raise ActionFailed where it does not succeed."""
+    """Perform an action. Raise ActionFailed where it does not succeed."""
     if action.way == HTTP:
         answer = http.ask(action, server.endpoint, check, action.seconds, value)
         return Done(f"status {answer.status}", shortened(answer.shown), answer.seconds)
+    if action.way == SQL:
+        return _put(action, server, check, value)
     ran = _run(action, server, check, action.seconds, value)
     return Done("exit code 0", shortened(ran.output or ran.errors), ran.seconds)
 
@@ -54,12 +57,26 @@ def read_value(action: Action, server: Server, check: Callable[[], None]) -> Any
     """Return the value that an action reads back: a text, a number or a boolean. Raise ActionFailed."""
     if action.way == HTTP:
         return http.value_at(http.ask(action, server.endpoint, check, action.seconds), action.at)
+    if action.way == SQL:
+        return _postgresql().read(action, server.endpoint, check)
     ran = _run(action, server, check, action.seconds)
     if ran.cut:
         raise ActionFailed("The command printed far more than a value; let it print that alone.")
     if action.at:
         return http.read_json(ran.output, action.at, "The command")
     return ran.output.strip()
+
+
+def objection(
+    action: Action, server: Server, check: Callable[[], None], values: Iterable[Any] = ()
+) -> str:
+    """Return why an action could not set one of these values, as far as that can be asked without changing anything.
+
+    Empty where nothing speaks against it. Raise ActionFailed where nobody answers.
+    """
+    if action.way != SQL:
+        return ""
+    return str(_postgresql().objection(action, server.endpoint, check, values))
 
 
 def await_ready(action: Action, server: Server, check: Callable[[], None]) -> float:
@@ -101,12 +118,29 @@ def _look_once(action: Action, server: Server, check: Callable[[], None], second
         raise ActionFailed(f"It says {begin_of(str(result), 100)}, not {action.expect}.")
 
 
+def _put(action: Action, server: Server, check: Callable[[], None], value: Any) -> Done:
+    begun = monotonic()
+
+    def restart(seconds: float) -> None:
+        _run(action, server, check, seconds)
+
+    done = _postgresql().put(action, value, server.endpoint, check, restart)
+    return Done("done", done, monotonic() - begun)
+
+
+def _postgresql() -> ModuleType:
+    """Return the module that speaks to PostgreSQL, loaded where one is spoken to."""
+    from campaigns.targets.actions import postgresql
+
+    return postgresql
+
+
 def _run(
     action: Action, server: Server, check: Callable[[], None], seconds: float, value: Any = None
 ) -> "Ran":
     from campaigns.kit.ssh import commands as ssh
 
-    if action.way != COMMAND:
+    if action.way == MANUAL:
         raise ActionFailed("A manual step is not done by a worker.")
     if server.ssh is None:
         raise ActionFailed(

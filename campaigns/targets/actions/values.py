@@ -1,10 +1,12 @@
 """Parse a stored or sent action, and list its errors. Pure.
 
 PLACE stands for the value. In a JSON body a text that is PLACE becomes the value as JSON; in a command an
-argument that is PLACE, or ends with `=` and PLACE, becomes one argument. The value is never inserted into a text.
+argument that is PLACE, or ends with `=` and PLACE, becomes one argument; by SQL the value of the parameter is quoted as a
+literal. The value is never inserted into a text.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,14 +16,18 @@ from urllib.parse import urlsplit
 
 from campaigns.kit.mappings import FieldValues, JsonObject
 from campaigns.targets.actions.errors import BadAction
+from campaigns.targets.actions.parameters import UNITS
 
-HTTP, COMMAND, MANUAL = "http", "command", "manual"
-WAYS = (HTTP, COMMAND, MANUAL)
+HTTP, COMMAND, SQL, MANUAL = "http", "command", "sql", "manual"
+WAYS = (HTTP, COMMAND, SQL, MANUAL)
 PLACE = "{value}"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 SHELLS = frozenset({"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"})
 MOST_SECONDS = 3600.0
 USUAL_SECONDS = 60.0
+PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?\Z")
+"""The name of a parameter of PostgreSQL; one with a dot is of an extension."""
+LONGEST_PARAMETER = 126
 MOST_ARGUMENTS, MOST_LETTERS, MOST_BODY = 100, 2000, 20_000
 
 DEEPEST = 16
@@ -43,6 +49,8 @@ class Action:
     url: a path on the target's own address, or a whole URL. login: send the target's user with it.
     at: the path of the value in a JSON response, names and numbers with dots; empty: all of it.
     expect: the value there when the server is ready; None: any successful response.
+    parameter, unit: of PostgreSQL, by SQL; without a unit its values have that of pg_settings. arguments: a program with its
+    arguments; by SQL the one that restarts the server, for parameters that take a restart.
     words: the instructions to a person.
     """
 
@@ -56,6 +64,8 @@ class Action:
     expect: Any = None
     arguments: tuple[str, ...] = ()
     words: str = ""
+    parameter: str = ""
+    unit: str = ""
 
     def to_json(self) -> JsonObject:
         """Return the action as input of `parse`, without empty fields."""
@@ -66,6 +76,9 @@ class Action:
             shown |= {"login": True} if self.login else {}
         elif self.way == COMMAND:
             shown |= {"arguments": list(self.arguments)}
+        elif self.way == SQL:
+            shown |= {"parameter": self.parameter} | ({"unit": self.unit} if self.unit else {})
+            shown |= {"arguments": list(self.arguments)} if self.arguments else {}
         elif self.words:
             shown |= {"words": self.words}
         if self.way != MANUAL:
@@ -78,6 +91,7 @@ class Action:
 FIELDS = {
     HTTP: ("way", "method", "url", "body", "login", "at", "expect", "seconds"),
     COMMAND: ("way", "arguments", "at", "expect", "seconds"),
+    SQL: ("way", "parameter", "unit", "arguments", "seconds"),
     MANUAL: ("way", "words"),
 }
 """The fields of an action, by its way: of the page, the REST API and `parse`."""
@@ -100,6 +114,8 @@ def parse(data: Any, role: Role) -> Action:
         errors["way"] = (
             "A manual step cannot tell whether the server is ready: ask it by HTTP or SSH."
         )
+    if way == SQL and role not in (Role.APPLY, Role.READ):
+        errors["way"] = "SQL sets and reads parameters of PostgreSQL: take HTTP or a command here."
     action = Action(
         way=way,
         seconds=_seconds(data.get("seconds"), errors),
@@ -109,6 +125,8 @@ def parse(data: Any, role: Role) -> Action:
         action = _http(data, role, action, errors)
     elif way == COMMAND:
         action = _command(data, role, action, errors)
+    elif way == SQL:
+        action = _sql(data, role, action, errors)
     if action.expect is not None and role != Role.READY:
         errors["expect"] = "Only a look whether the server is ready expects something."
     if errors:
@@ -154,6 +172,36 @@ def _http(data: FieldValues, role: Role, action: Action, errors: dict[str, str])
 
 
 def _command(data: FieldValues, role: Role, action: Action, errors: dict[str, str]) -> Action:
+    texts = _arguments(data, errors)
+    if "arguments" not in errors:
+        errors |= _wrong_arguments(texts, role)
+    return Action(
+        way=COMMAND,
+        seconds=action.seconds,
+        at=_text(data, "at", errors),
+        expect=_scalar(data, errors),
+        arguments=tuple(texts),
+    )
+
+
+def _sql(data: FieldValues, role: Role, action: Action, errors: dict[str, str]) -> Action:
+    name, unit = _text(data, "parameter", errors), _text(data, "unit", errors)
+    if "parameter" not in errors and not (PARAMETER.match(name) and len(name) <= LONGEST_PARAMETER):
+        errors["parameter"] = "Give the name of a parameter of PostgreSQL, such as work_mem."
+    if unit and unit not in UNITS:
+        errors["unit"] = f"Choose one of {', '.join(UNITS)}; or none, for the one of pg_settings."
+    texts = _arguments(data, errors) if data.get("arguments") else []
+    if texts and role != Role.APPLY:
+        errors["arguments"] = "Reading a parameter restarts nothing: leave the program out."
+    elif any(PLACE in text for text in texts):
+        errors["arguments"] = f"The value goes by SQL; the program that restarts has no {PLACE}."
+    return Action(
+        way=SQL, seconds=action.seconds, parameter=name, unit=unit, arguments=tuple(texts)
+    )
+
+
+def _arguments(data: FieldValues, errors: dict[str, str]) -> list[str]:
+    """Return a program and its arguments."""
     value = data.get("arguments")
     arguments: Sequence[Any] = value if isinstance(value, list | tuple) else ()
     texts = [text for text in arguments if isinstance(text, str)]
@@ -165,32 +213,31 @@ def _command(data: FieldValues, role: Role, action: Action, errors: dict[str, st
         )
     elif any("\0" in text for text in texts):
         errors["arguments"] = "No argument can hold the character U+0000."
-    else:
-        odd = [text for text in texts if PLACE in text and not is_place(text)]
-        holders = [text for text in texts if PLACE in text]
-        if odd:
-            errors["arguments"] = (
-                f"In “{odd[0][:60]}” the value would be pasted into a text. Make it one argument, "
-                f"“{PLACE}”, or the end of one, “--option={PLACE}”."
-            )
-        elif is_place(texts[0]):
-            errors["arguments"] = "The program itself cannot be the value."
-        elif is_program(texts):
-            errors["arguments"] = (
-                f"A shell would run the value as a program. Give it the program first, and “{PLACE}” "
-                f'behind it: sh, -c, echo "$1", sh, {PLACE}.'
-            )
-        elif holders and role not in ROLES_WITH_PLACE:
-            errors["arguments"] = f"There is no value here to stand for {PLACE}."
-        elif not holders and role in ROLES_WITH_PLACE:
-            errors["arguments"] = f"Say where the value stands: one argument “{PLACE}”."
-    return Action(
-        way=COMMAND,
-        seconds=action.seconds,
-        at=_text(data, "at", errors),
-        expect=_scalar(data, errors),
-        arguments=tuple(texts),
-    )
+    return texts
+
+
+def _wrong_arguments(texts: Sequence[str], role: Role) -> dict[str, str]:
+    """Return what is wrong with the places of the value."""
+    odd = [text for text in texts if PLACE in text and not is_place(text)]
+    holders = [text for text in texts if PLACE in text]
+    text = ""
+    if odd:
+        text = (
+            f"In “{odd[0][:60]}” the value would be pasted into a text. Make it one argument, "
+            f"“{PLACE}”, or the end of one, “--option={PLACE}”."
+        )
+    elif is_place(texts[0]):
+        text = "The program itself cannot be the value."
+    elif is_program(texts):
+        text = (
+            f"A shell would run the value as a program. Give it the program first, and “{PLACE}” "
+            f'behind it: sh, -c, echo "$1", sh, {PLACE}.'
+        )
+    elif holders and role not in ROLES_WITH_PLACE:
+        text = f"There is no value here to stand for {PLACE}."
+    elif not holders and role in ROLES_WITH_PLACE:
+        text = f"Say where the value stands: one argument “{PLACE}”."
+    return {"arguments": text} if text else {}
 
 
 def is_place(argument: str) -> bool:

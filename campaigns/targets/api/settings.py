@@ -20,7 +20,9 @@ from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
+from campaigns.targets.actions.parameters import UNITS
 from campaigns.targets.actions.values import (
+    LONGEST_PARAMETER,
     METHODS,
     MOST_ARGUMENTS,
     MOST_LETTERS,
@@ -59,7 +61,16 @@ ACTION: JsonObject = {
             "minItems": 1,
             "maxItems": MOST_ARGUMENTS,
             "items": {"type": "string", "maxLength": MOST_LETTERS},
-            "description": "Program and arguments; one that is “{value}” becomes the value.",
+            "description": "Program and arguments; one that is “{value}” becomes the value. By SQL: what restarts PostgreSQL.",
+        },
+        "parameter": {
+            "type": "string",
+            "maxLength": LONGEST_PARAMETER,
+            "description": "Of PostgreSQL, by SQL.",
+        },
+        "unit": {
+            "enum": ["", *UNITS],
+            "description": "Of its values; empty: that of pg_settings.",
         },
         "words": {
             "type": "string",

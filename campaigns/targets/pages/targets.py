@@ -372,6 +372,8 @@ def action_text(action: Json) -> str:
             return f"by {action.get('method', 'GET')} {action.get('url', '')}"
         case "command":
             return f"by the command {' '.join(action.get('arguments', ()))[:60]}"
+        case "sql":
+            return f"by SQL: {action.get('parameter', '')}"
     return "by hand"
 
 

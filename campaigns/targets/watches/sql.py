@@ -18,8 +18,10 @@ CONNECT_SECONDS = 5
 SHOWN = 300
 
 
-def connect(address: str, access: Access, **options: Any) -> psycopg.Connection[Any]:
-    """Connect to a URL with the login of a watch, at an address that the rules allow. Raise WatchFailed, Missed, psycopg.Error."""
+def connect(
+    address: str, access: Access, sender: str = SENDER, **options: Any
+) -> psycopg.Connection[Any]:
+    """Connect to a URL with a login, at an address that the rules allow. Raise WatchFailed, Missed, psycopg.Error."""
     try:
         endpoint = check_url(address, access.rules, SQL_SCHEMES)
         place = allowed_addresses(endpoint.host, endpoint.port, access.rules)[0]
@@ -35,7 +37,7 @@ def connect(address: str, access: Access, **options: Any) -> psycopg.Connection[
         user=access.username,
         password=access.password,
         gssencmode="disable",
-        application_name=SENDER,
+        application_name=sender,
         connect_timeout=CONNECT_SECONDS,
         keepalives_idle=2,
         keepalives_interval=1,

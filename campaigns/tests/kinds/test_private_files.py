@@ -12,8 +12,8 @@ from campaigns.kinds.http.running import store_taken, stored_taken
 from campaigns.kinds.programs.commands import Command, new_marker
 from campaigns.kinds.programs.program import run_program
 from campaigns.kinds.sql.engine.pgbench import environment, password_file
-from campaigns.kinds.sql.server import tls_options
 from campaigns.kit.http.credentials import Tls, _load_certificate
+from campaigns.kit.sql_tls import tls_options
 from perfdash.local import private
 
 TLS = Tls(ca_bundle="of the authority", certificate="of the client", key="private")
