@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KATELLO_SETTINGS = {
     "time_scale": 0.1,  # its server then carries some 20 registrations a second
     "iso": True,  # its tasks are short: whole seconds would be coarse for them
+    "hosts": 4000,
+    "rex_seconds": 0.1,
 }
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
 MAIL, PAGES = ("PERFDASH_EMAIL_",), ("PERFDASH_OIDC_", "PERFDASH_METRICS_TOKEN")

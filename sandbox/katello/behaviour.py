@@ -11,7 +11,9 @@ FAULTS = (
     *("", "html", "unavailable", "empty", "rate", "unauthorized", "absent", "gone"),
     *("half", "reset", "hang"),
 )
+JOB_FAILURES = ("script", "connect", "pickup", "timeout", "proxy", "planning")
 LONGEST_SECONDS = 3600.0
+MOST_HOSTS = 10_000
 
 
 class BadKatello(ValueError):
@@ -28,6 +30,11 @@ class KatelloBehaviour:
     skip_seconds: float = 0.3  # of one that finds the metadata unchanged
     publish_seconds: float = 0.5  # of a repository of a content view, on an idle worker of Dynflow
     promote_seconds: float = 0.2
+    hosts: int = 0  # of somebody else, on which jobs can run: container-00001.example and so on
+    job_plan_seconds: float = 0.002  # that Foreman plans a host of a job
+    job_failure: str = "script"  # of the hosts that fail: see jobs.FAILURES
+    lost_cancels: int = 0  # cancellations of a job that reach nobody, unless they are forced
+    may_run_jobs: bool = True
     start_seconds: float = 0.0  # until a planned task runs
     cancel_seconds: float = 0.1
     answer_seconds: float = 0.0  # wait before each answer
@@ -86,6 +93,7 @@ _CHOICES = {
     "identity_key": IDENTITY_KEYS,
     "candlepin_mode": ("NORMAL", "SUSPEND"),
     "fault": FAULTS,
+    "job_failure": JOB_FAILURES,
 }
 
 

@@ -56,6 +56,7 @@ class Host:
     consumer: str = ""
     built: bool = False
     token: str = ""  # of its script, for /unattended/built
+    collections: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)
@@ -150,6 +151,16 @@ class Consumers:
         host = Host(self._pk, name, organization, "", self.now())
         self.hosts[host.pk] = self._names[name] = host
         return host
+
+    def provide(self, count: int, organization: str) -> None:
+        """Have so many hosts that nobody has registered."""
+        names = [f"container-{number:05}.example" for number in range(1, count + 1)]
+        for name in [each for each in self._names if each.startswith("container-")]:
+            if name > (names or [""])[-1]:
+                self.delete(self._names[name])
+        for name in names:
+            if name not in self._names:
+                self.add(name, organization)
 
     def register(
         self,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from aiohttp import web
@@ -13,7 +13,7 @@ from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.dynflow import Dynflow, Plan
 from sandbox.katello.lists import listed
 from sandbox.katello.syncs import LOCKED, Syncs
-from sandbox.katello.tasks import Task, Tasks
+from sandbox.katello.tasks import NEVER, Task, Tasks
 
 PUBLISH = "Actions::Katello::ContentView::Publish"
 PROMOTE = "Actions::Katello::ContentView::Promote"
@@ -21,7 +21,6 @@ REMOVE = "Actions::Katello::ContentView::Remove"
 LIBRARY = 1
 ENVIRONMENTS = {LIBRARY: "Library", 2: "Test", 3: "Production"}
 MOST_VIEWS = 1000
-_NEVER = datetime.max.replace(tzinfo=UTC)
 _SEARCH = re.compile(r'\s*name\s*(=|~)\s*"?([\w.-]+)"?\s*\Z')
 _REMOVE_SECONDS = 0.1
 _VERBS = {PUBLISH: "Publish", PROMOTE: "Promote", REMOVE: "Remove Versions and Associations"}
@@ -39,7 +38,7 @@ class PlannedTask(Task):
     def begins(self) -> datetime:
         """When it runs; far away as long as it waits."""
         self._look()
-        return self.plan.begun or _NEVER
+        return self.plan.begun or NEVER
 
     @property
     def ends(self) -> datetime:
@@ -47,7 +46,7 @@ class PlannedTask(Task):
         self._look()
         if self.cancelled is not None:
             return self.cancelled + timedelta(seconds=self.behaviour.cancel_seconds)
-        return self.plan.ended or _NEVER
+        return self.plan.ended or NEVER
 
     def locks(self, now: datetime) -> bool:
         """Whether its content view is locked."""

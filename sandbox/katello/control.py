@@ -15,7 +15,8 @@ from sandbox.katello.behaviour import BadKatello, KatelloBehaviour
 from sandbox.katello.consumers import Consumers
 from sandbox.katello.content_views import ContentViews
 from sandbox.katello.faults import Faults
-from sandbox.katello.inventory import repositories
+from sandbox.katello.inventory import ORGANIZATIONS, repositories
+from sandbox.katello.jobs import Jobs
 from sandbox.katello.load import Load
 from sandbox.katello.machine import BOUNDS, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
@@ -35,12 +36,14 @@ class Control:
     consumers: Consumers
     load: Load
     views: ContentViews
+    jobs: Jobs
     faults: Faults = field(default_factory=Faults)
     commits: Commits = field(default_factory=Commits)
     _first: tuple[KatelloBehaviour, Machine] = field(init=False)
 
     def __post_init__(self) -> None:
         self._first = self.behaviour, self.load.machine
+        self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
         """Apply a request and answer the current state; a bad request gets 400 with the reason."""
@@ -84,14 +87,18 @@ class Control:
             "consumers": len(self.consumers.held),
             "hosts": len(self.consumers.hosts),
             "content_views": self.views.count(),
+            "jobs": self.jobs.told(),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
-            "forced": [task.forced for task in self.syncs.tasks.all.values()],
+            "forced": [task.forced for task in self.syncs.tasks.all.values() if not task.parent],
         }
 
     def _change(self, body: object) -> None:
         """Change the behaviour; settings of the machine take effect at once. Raise BadKatello."""
+        hosts = self.behaviour.hosts
         self.behaviour, machine = split(body, self.behaviour, self.load.machine)
+        if self.behaviour.hosts != hosts:
+            self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
         if machine != self.load.machine:
             self.load.replace(machine)
 
@@ -114,6 +121,8 @@ class Control:
             case "renew":
                 self.commits.end(commit=False)
                 tasks.all.clear()
+                tasks.of_job.clear()
+                self.jobs.renew()
                 self.syncs.held = repositories()
                 self.views.renew()
                 self.consumers.renew()
@@ -122,6 +131,7 @@ class Control:
                 self.counts.clear()
                 self.faults.renew()
                 self.behaviour, machine = self._first
+                self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
                 self.load.replace(machine)
             case _:
                 raise BadKatello(f"no such thing to do: {what}; there are {', '.join(DEEDS)}")

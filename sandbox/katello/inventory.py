@@ -81,6 +81,35 @@ ACTIVATION_KEYS = {
     )
 }
 
+_COMMAND = {
+    "id": 1,
+    "name": "command",
+    "required": True,
+    "input_type": "user",
+    "hidden_value": False,
+}
+JOB_TEMPLATES: tuple[dict[str, Any], ...] = (
+    {
+        "id": 101, "name": "Run Command - Script Default", "job_category": "Commands", "provider_type": "script",
+        "snippet": False, "template_inputs": [_COMMAND],
+    },
+    {
+        "id": 102, "name": "Run Command - Ansible Default", "job_category": "Ansible Commands", "provider_type": "Ansible",
+        "snippet": False, "template_inputs": [_COMMAND],
+    },
+    {
+        "id": 103, "name": "Service Action - Script Default", "job_category": "Services", "provider_type": "script",
+        "snippet": False, "template_inputs": [
+            {"id": number, "name": name, "required": True, "input_type": "user", "hidden_value": False}
+            for number, name in ((2, "action"), (3, "service"))
+        ],
+    },
+)  # fmt: skip
+FEATURES: tuple[dict[str, Any], ...] = (
+    {"id": 1, "label": "run_script", "name": "Run Script", "job_template_id": 101, "job_template_name": "Run Command - Script Default"},
+    {"id": 2, "label": "ansible_run_host", "name": "Ansible: Run host roles", "job_template_id": 102, "job_template_name": "Run Command - Ansible Default"},
+)  # fmt: skip
+
 PLUGINS = (
     ("foreman-tasks", "11.0.0"),
     ("foreman_remote_execution", "16.0.0"),
@@ -108,7 +137,7 @@ _BEHAVED = ("host_profile_assume", "host_dmi_uuid_duplicates", "unregister_delet
 
 PROXIES = {
     1: ("katello.example", ("Dynflow", "Pulpcore")),
-    2: ("capsule.example", ("Dynflow", "Pulpcore")),
+    2: ("capsule.example", ("Dynflow", "Pulpcore", "Script", "Ansible")),
     4: ("dns.example", ("DNS",)),
 }
 

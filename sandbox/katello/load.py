@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sandbox.exporter import MachineReading
 from sandbox.katello.answers import Problem
-from sandbox.katello.machine import AT_ONCE, OF_DYNFLOW, OF_PROXY, Machine
+from sandbox.katello.machine import AT_ONCE, OF_PROXY, OF_TASKS, Machine
 from sandbox.katello.proxy import Proxy
 from sandbox.katello.puma import POOL_SECONDS, Outcome, Puma, needed_gib, system_gib
 from sandbox.katello.usage import Processes, Usage
@@ -88,7 +88,7 @@ class Load:
         changed = self.machine.changed(name, value)
         if name == self.ignored():
             return
-        if name in OF_DYNFLOW:
+        if name in OF_TASKS:
             self.machine = changed
             return
         if name in OF_PROXY:

@@ -22,6 +22,8 @@ class Machine:
     `time_scale`: seconds here for one of the server; 0 answers at once, and nothing is modelled.
     `db_pool`: connections of one worker; 0 is as many as it has threads, and four more.
     `dynflow_workers`, `dynflow_threads`: processes that work on tasks, and threads of each.
+    `rex_slots`: hosts of a job that the smart proxy works on at once; `rex_seconds`: of a host, on the clock here, on an idle
+    proxy; `rex_fail_share`, `rex_hang_share`: shares of a job's hosts that fail, and that never end.
     `max_connections`: of PostgreSQL. `httpd_limit`: requests in the server at once.
     `restart_seconds`: how long nobody is served after a setting was changed, on the clock here.
     """
@@ -35,6 +37,10 @@ class Machine:
     httpd_limit: int = 1024
     dynflow_workers: int = 1
     dynflow_threads: int = 5
+    rex_slots: int = 100
+    rex_seconds: float = 1.0
+    rex_fail_share: float = 0.0
+    rex_hang_share: float = 0.0
     cpus: int = 8
     memory_gib: float = 32.0
     proxy_cpus: int = 0
@@ -82,6 +88,10 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "httpd_limit": (1, 100_000),
     "dynflow_workers": (1, 64),
     "dynflow_threads": (1, 64),
+    "rex_slots": (1, 20_000),
+    "rex_seconds": (0.001, 600),
+    "rex_fail_share": (0, 1),
+    "rex_hang_share": (0, 1),
     "cpus": (1, 256),
     "memory_gib": (1, 4096),
     "proxy_cpus": (0, 256),
@@ -91,6 +101,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "restart_seconds": (0, 600),
     "seed": (0, 2**32 - 1),
 }
-OF_DYNFLOW = frozenset({"dynflow_workers", "dynflow_threads"})  # requests do not meet them
+OF_TASKS = frozenset(
+    {"dynflow_workers", "dynflow_threads"}
+    | {"rex_slots", "rex_seconds", "rex_fail_share", "rex_hang_share"}
+)  # requests do not meet them
 OF_PROXY = frozenset({"proxy_cpus", "proxy_memory_gib", "proxy_timeout"})  # they restart the proxy
 AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

@@ -38,6 +38,9 @@ def _term(text: str) -> Callable[[Host], bool]:
             raise bad_search(text)
         return lambda host: word.strip("%*") in host.name.lower()
     name, sign = match[1], match[2]
+    if name == "host_collection_id" and sign == "=":
+        pk = int(match[5] or 0) if (match[5] or "").isdecimal() else 0
+        return lambda host: pk in host.collections
     if name not in _FIELDS:
         raise bad_search(name)
     value = next(group for group in match.groups()[2:] if group is not None)

@@ -30,6 +30,7 @@ from sandbox.katello.dynflow import Dynflow
 from sandbox.katello.faults import spoiled
 from sandbox.katello.foreman import Foreman
 from sandbox.katello.global_registration import COMMANDS, GlobalRegistration
+from sandbox.katello.jobs import Jobs
 from sandbox.katello.lists import listed
 from sandbox.katello.load import Busy, GivenUp, Load
 from sandbox.katello.machine import Machine
@@ -73,8 +74,10 @@ class Site:
         self._load = Load(machine, time.monotonic, lambda: behaves().ignored_setting)
         flow = Dynflow(now, lambda: self._load.machine)
         self._views = ContentViews(behaves, now, self._tasks, self._syncs, flow)
+        self._jobs = Jobs(behaves, now, lambda: self._load.machine, consumers, self._tasks)
         self.control = Control(
-            behaviour, self._syncs, self._access, Counter(), consumers, self._load, self._views
+            *(behaviour, self._syncs, self._access, Counter(), consumers, self._load),
+            *(self._views, self._jobs),
         )
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -148,10 +151,12 @@ class Site:
         if output is not None:
             return output
         session = self._access.check(request)
+        self._jobs.note(request)
         if request.method == "POST" and request.path in COMMANDS:
             answer = self._registration.command(request, body)
         elif (output := self._foreman.answer(request, body)) is not None or (
             output := self._views.answer(request, body, _request_id(request))
+            or self._jobs.answer(request, body, _request_id(request))
         ) is not None:
             answer = output
         elif request.method == "GET":
@@ -191,6 +196,8 @@ class Site:
                 return document(self._proxy_content(self._syncs.proxy(pk)))
             case ["foreman_tasks", "api", "tasks"]:
                 result = self._tasks.found(_terms(request.query.get("search", "")))
+                if request.query.get("order") == "started_at ASC":
+                    result.sort(key=lambda task: task.created)
                 return listed(request, (task.document(now) for task in result))
             case ["foreman_tasks", "api", "tasks", pk]:
                 return document(self._task(pk).document(now))

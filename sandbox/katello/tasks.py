@@ -3,15 +3,18 @@
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.katello.behaviour import KatelloBehaviour
 
 REPOSITORY_SYNC = "Actions::Katello::Repository::Sync"
 PROXY_SYNC = "Actions::Katello::CapsuleContent::Sync"
+JOB = "Actions::RemoteExecution::RunHostsJob"
+JOB_OF_HOST = "Actions::RemoteExecution::RunHostJob"
+NEVER = datetime.max.replace(tzinfo=UTC)
 PACKAGES = 120
-MOST_TASKS = 10_000
+MOST_TASKS = 20_000
 _METADATA, _INDEXING = 0.2, 0.8  # shares of the time at which the parts of a sync end
 _RESULTS = {
     "success": "success",
@@ -40,6 +43,7 @@ class Task:
     cancelled: datetime | None = None
     stopped: bool = False  # by force, where it was paused
     verb: str = "Synchronize"
+    parent: str = ""  # the id of the task whose part it is
 
     @property
     def begins(self) -> datetime:
@@ -181,6 +185,7 @@ class Tasks:
 
     now: Callable[[], datetime]
     all: dict[str, Task] = field(default_factory=dict)
+    of_job: dict[int, Task] = field(default_factory=dict)
 
     def add(self, task: Task) -> Task:
         """Begin a task; the oldest is forgotten where there are too many."""
@@ -206,17 +211,21 @@ class Tasks:
         """Find tasks by terms of a search, newest first."""
         now = self.now()
 
+        known: dict[str, Callable[[Task], str]] = {
+            "parent_task_id": lambda task: task.parent,
+            "label": lambda task: task.label,
+            "resource_type": lambda task: task.resource[0],
+            "resource_id": lambda task: str(task.resource[1]),
+            "state": lambda task: task.state(now),
+            "result": lambda task: task.result(now),
+        }
+        asked = [
+            (read, *terms[name]) for name, read in known.items() if name in terms
+        ]  # those that are quick to compare come first
+
         def fits(task: Task) -> bool:
-            known = {
-                "state": task.state(now),
-                "result": task.result(now),
-                "label": task.label,
-                "resource_type": task.resource[0],
-                "resource_id": str(task.resource[1]),
-                "parent_task_id": "",
-            }
-            return all(
-                (known[name] == value) == (sign == "=") for name, (sign, value) in terms.items()
+            return task.created <= now and all(
+                (read(task) == value) == (sign == "=") for read, sign, value in asked
             )
 
         return [task for task in reversed(self.all.values()) if fits(task)]
