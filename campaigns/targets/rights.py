@@ -21,6 +21,8 @@ from campaigns.models import ConfirmedRights, Target
 from campaigns.targets.probes import busy
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 
+POSTGRESQL = "postgresql"
+
 
 def holds(row: ConfirmedRights, target: Target) -> bool:
     """Return whether a confirmation is of just the rights that the login of a target is known to have now."""
@@ -33,18 +35,29 @@ def holds(row: ConfirmedRights, target: Target) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What was confirmed last of the rights of a login, and whether it holds for those that it has. matter: whether there are any."""
+    """What was confirmed last of the rights of a login, and whether it holds for those that it has. matter: whether there are any.
+
+    place: what the rights reach beyond, such as the database. what: what an author writes for it.
+    """
 
     row: ConfirmedRights | None
     is_confirmed: bool
     matter: bool
+    place: str
+    what: str
 
 
 def held_of(target: Target) -> Held:
     """Return what is confirmed of the rights of a login, for pages."""
     row = ConfirmedRights.objects.select_related("confirmed_by").filter(target=target).first()
     is_confirmed = row is not None and holds(row, target)
-    return Held(row, is_confirmed, matter=bool(target.rights or row))
+    what = "SQL" if target.family == POSTGRESQL else "The job"
+    return Held(row, is_confirmed, bool(target.rights or row), place_of(target), what)
+
+
+def place_of(target: Target) -> str:
+    """Return what the rights of a login reach beyond."""
+    return "the database" if target.family == POSTGRESQL else "the server"
 
 
 def confirmation_of(target: Target) -> ConfirmedRights | None:
@@ -70,7 +83,7 @@ def is_confirmed(target: Target) -> bool:
 def why_not_confirmed(target: Target, what: str, rights: Sequence[str]) -> str:
     """Return why what an author wrote is not executed with these rights, and what to do. what: such as SQL."""
     return (
-        f"The user “{target.username}” of “{target.name}” has rights beyond the database: {', '.join(rights)}. "
+        f"The user “{target.username}” of “{target.name}” has rights beyond {place_of(target)}: {', '.join(rights)}. "
         f"{what} of a campaign's author would have them, too. Give the target a user without them, or let an admin of the "
         f"team “{target.team}” confirm them on the target's page."
     )

@@ -110,7 +110,7 @@ def _checked(name: str, value: Any, now: object) -> object:
             return value
     elif isinstance(value, int | float) and not isinstance(value, bool):
         least = -LONGEST_SECONDS if name == "clock_offset_seconds" else 0
-        if least <= value <= LONGEST_SECONDS:
+        if least <= value <= (MOST_HOSTS if name == "hosts" else LONGEST_SECONDS):
             return int(value) if isinstance(now, int) else float(value)
     kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number"}
     raise BadKatello(f"{name}: {kinds[type(now)]} up to {LONGEST_SECONDS:g}, not {value!r}")

@@ -43,6 +43,9 @@ class Control:
 
     def __post_init__(self) -> None:
         self._first = self.behaviour, self.load.machine
+
+    def provide(self) -> None:
+        """Have as many hosts of somebody else as the behaviour says."""
         self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
@@ -98,7 +101,7 @@ class Control:
         hosts = self.behaviour.hosts
         self.behaviour, machine = split(body, self.behaviour, self.load.machine)
         if self.behaviour.hosts != hosts:
-            self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
+            self.provide()
         if machine != self.load.machine:
             self.load.replace(machine)
 
@@ -131,7 +134,7 @@ class Control:
                 self.counts.clear()
                 self.faults.renew()
                 self.behaviour, machine = self._first
-                self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
+                self.provide()
                 self.load.replace(machine)
             case _:
                 raise BadKatello(f"no such thing to do: {what}; there are {', '.join(DEEDS)}")

@@ -137,7 +137,8 @@ _BEHAVED = ("host_profile_assume", "host_dmi_uuid_duplicates", "unregister_delet
 
 PROXIES = {
     1: ("katello.example", ("Dynflow", "Pulpcore")),
-    2: ("capsule.example", ("Dynflow", "Pulpcore", "Script", "Ansible")),
+    2: ("capsule.example", ("Dynflow", "Pulpcore")),
+    3: ("runner.example", ("Dynflow", "Script", "Ansible")),
     4: ("dns.example", ("DNS",)),
 }
 

@@ -22,7 +22,7 @@ from sandbox.katello.remote_execution import ANSIBLE, SCRIPT, Backend, Span, cou
 from sandbox.katello.searching import fits
 from sandbox.katello.tasks import JOB, JOB_OF_HOST, NEVER, Task, Tasks
 
-PROXY = 2
+PROXY = 3
 BACKENDS: dict[str, Backend] = {"script": SCRIPT, "Ansible": ANSIBLE}
 STATUSES = {"success": (0, "succeeded"), "error": (1, "failed"), "warning": (1, "failed"),
             "pending": (3, "running"), "cancelled": (4, "cancelled")}  # fmt: skip

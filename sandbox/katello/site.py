@@ -79,6 +79,7 @@ class Site:
             *(behaviour, self._syncs, self._access, Counter(), consumers, self._load),
             *(self._views, self._jobs),
         )
+        self.control.provide()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""

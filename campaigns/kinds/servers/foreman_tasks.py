@@ -27,7 +27,7 @@ class ForemanTask:
     """The state of a task of Foreman. Instants are aware; those of the future are None.
 
     resolution: the greatest error of `seconds`.
-    progress: units done and in total, by the label of their line in the output.
+    progress: units done and in total, by the label of their line in `text`, the output for people.
     """
 
     id: str
@@ -44,6 +44,7 @@ class ForemanTask:
     whole_seconds: bool
     progress: Mapping[str, tuple[int, int]]
     errors: tuple[str, ...]
+    text: str
     input: Json
     output: Json
 
@@ -116,6 +117,7 @@ def read_task(data: Any) -> ForemanTask:
             whole_seconds=whole,
             progress=progress_of(str(humanized.get("output") or "")),
             errors=_texts(humanized.get("errors")),
+            text=str(humanized.get("output") or ""),
             input=_mapping(data.get("input")),
             output=_mapping(data.get("output")),
         )

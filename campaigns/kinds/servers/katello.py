@@ -7,7 +7,7 @@ is in the task's input as `current_request_id`.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +30,8 @@ ALWAYS_RUN = (
     "Actions::Candlepin::ListenOnCandlepinEvents",
 )
 """Labels of tasks that always run in a healthy Katello."""
+LABEL_OF_HOST = "Actions::RemoteExecution::RunHostJob"
+"""The label of the task of one host of a job."""
 TASKS = "/foreman_tasks/api/tasks"
 
 
@@ -118,11 +120,20 @@ class Katello:
         answer = self._ask(method, path, body=body, mark=mark)
         return answer.json() if answer.body.strip() else None
 
-    def results(self, path: str, **query: Any) -> Iterator[Any]:
-        """Yield the rows of a list, page by page."""
+    def results(
+        self,
+        path: str,
+        *,
+        size: int = PAGE,
+        between: Callable[[], None] | None = None,
+        **query: Any,
+    ) -> Iterator[Any]:
+        """Yield the rows of a list, page by page. size: rows of a page; between: called between two pages."""
         count = 0
         for page in range(1, MOST_PAGES + 1):
-            data = self.get(path, page=page, per_page=PAGE, **query)
+            if page > 1 and between is not None:
+                between()
+            data = self.get(path, page=page, per_page=size, **query)
             rows = data.get("results")
             if not isinstance(rows, list):
                 raise Strange(f"{path} gave no list: {str(data)[:200]}")
@@ -173,8 +184,9 @@ class Katello:
         return list({task.id: task for task in rows}.values())
 
     def tasks_at_work(self) -> list[ForemanTask]:
-        """Return the tasks that run, without those that always do."""
-        return [task for task in self.tasks("state = running") if task.label not in ALWAYS_RUN]
+        """Return the tasks that run, without those that always do, and without those of the hosts of a job: it has one itself."""
+        running = self.tasks(f"state = running and label != {LABEL_OF_HOST}")
+        return [task for task in running if task.label not in ALWAYS_RUN]
 
     def count_tasks(self, search: str) -> int:
         """Return how many tasks a search matches; -1 where Foreman does not count."""
@@ -198,6 +210,10 @@ class Katello:
                 raise StillGoesOn(task, seconds)
             self.rest(gone)
         return task
+
+    def pause(self, seconds: float) -> None:
+        """Wait; end at once where the run is cancelled."""
+        self._connection.rest(seconds)
 
     def rest(self, gone: float) -> None:
         """Wait before the next request for the state of something that began `gone` seconds ago."""

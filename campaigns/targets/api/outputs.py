@@ -52,7 +52,7 @@ class ConfirmedRightsOutput(ModelOutput[ConfirmedRights]):
 class TargetOutput(ModelOutput[Target]):
     """A server under test. `process_groups`: null: the usual ones of its family.
 
-    `confirmed_feeds`: loopback and private addresses that workers may read for its runs. `rights`: by which its login reaches beyond the database, such as superuser; null: not asked yet.
+    `confirmed_feeds`: loopback and private addresses that workers may read for its runs. `rights`: by which its login reaches beyond the database or the server, such as superuser; null: not asked yet.
     """
 
     process_groups = GroupOutput(many=True, allow_null=True)

@@ -194,7 +194,7 @@ class ConfirmRights(Api):
 
     @operation("confirm_rights", "targets", body=RightsInput, answer=TargetOutput)
     def post(self, request: Request, pk: int) -> Response:
-        """Confirm the rights by which the login reaches beyond the database: SQL of authors has them, too.
+        """Confirm the rights by which the login reaches beyond the database or the server: what authors write has them, too.
 
         400 where the login has other rights by now.
         """

@@ -47,7 +47,7 @@ def test_a_right_that_was_given_since_makes_the_run_void_before_it_loads(
     run = finished(attempt)
 
     assert (run.state, Attempt.objects.count()) == (Run.State.VOID, 1)
-    assert "beyond the database: superuser" in run.reason
+    assert "beyond the server: superuser" in run.reason
     assert "let an admin of the team" in run.reason
     assert not controlled.measuring.is_set()
     target.refresh_from_db()

@@ -22,7 +22,7 @@ from campaigns.tests.toy import definition, worker
 __all__ = ["api", "browser", "own_rates", "owner", "person", "token", "worker"]
 
 pytestmark = pytest.mark.django_db
-REFUSED = "has rights beyond the database: superuser"
+REFUSED = "has rights beyond the server: superuser"
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_another_set_of_rights_ends_a_confirmation(kind, target, admin, now):
     confirm_rights(target, list(kind.found), admin)
     kind.found = now
 
-    with pytest.raises(NotPossible, match=f"beyond the database: {', '.join(now)}"):
+    with pytest.raises(NotPossible, match=f"beyond the server: {', '.join(now)}"):
         lifecycle.launch(asked(drafted(target)), None)
 
 

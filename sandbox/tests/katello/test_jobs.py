@@ -121,7 +121,7 @@ def test_a_host_that_failed_makes_a_job_failed(server: SimulatedKatello) -> None
     assert (told["status"], told["succeeded"], told["failed"]) == (1, 9, 1)
     failed = urllib.parse.quote("job_invocation.result = failed")
     [host] = ask(server, "GET", f"{JOBS}/{job['id']}/hosts?search={failed}")[1]["results"]
-    assert (host["job_status"], host["smart_proxy_name"]) == ("failed", "capsule.example")
+    assert (host["job_status"], host["smart_proxy_name"]) == ("failed", "runner.example")
     outputs = [row["humanized"]["output"] for row in parts(server, job["dynflow_task"]["id"])]
     assert sum("authentication method" in each for each in outputs) == 1
 

@@ -1,0 +1,485 @@
+"""The kind `remote_execution`: a Foreman runs a job on many hosts through its smart proxies."""
+
+import time
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+from typing import Any
+
+from campaigns.kinds.base import (
+    Context,
+    CutShort,
+    Distribution,
+    Driver,
+    EffectiveSetting,
+    Measured,
+    Metric,
+    NotClean,
+    Parameters,
+    Phase,
+    Preset,
+    Proof,
+    Recomputed,
+    Target,
+    TargetUnavailable,
+    cut_short,
+)
+from campaigns.kinds.base.foreman import (
+    CANCEL_SECONDS,
+    CLEAR_SECONDS,
+    health_of_clock,
+    is_ours,
+    mark_of,
+    wait_for,
+)
+from campaigns.kinds.base.naming import names_shown, own_prefix
+from campaigns.kinds.base.quiet import busy_text
+from campaigns.kinds.base.servers import (
+    failure_to_end,
+    katello_facts,
+    katello_of,
+    katello_proofs,
+    require_services,
+    while_leased,
+)
+from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
+from campaigns.kinds.remote_execution import preparing
+from campaigns.kinds.remote_execution.form import (
+    RemoteExecutionForm,
+    changes_nothing,
+    inputs_of,
+)
+from campaigns.kinds.remote_execution.preparing import work_of
+from campaigns.kinds.remote_execution.presets import presets
+from campaigns.kinds.remote_execution.summary import (
+    UNFINISHED,
+    HostRow,
+    as_unfinished,
+    failures_of,
+    of_hosts,
+    rows_of,
+    samples_of,
+    series_of,
+)
+from campaigns.kinds.remote_execution.watching import Watched, watch
+from campaigns.kinds.servers import job_invocations as jobs
+from campaigns.kinds.servers.foreman_hosts import settings_of
+from campaigns.kinds.servers.foreman_tasks import ForemanTask
+from campaigns.kinds.servers.katello import Katello
+from campaigns.kit.http.errors import Answered
+from campaigns.kit.mappings import ProgramProgress
+from campaigns.kit.network import Rules
+
+KATELLO = "katello"
+PAGE_REST_SECONDS = 1.0
+"""Between two pages of the tasks of hosts, which are asked for after the job."""
+UNKNOWN = "unknown"
+RIGHTS = ("commands on the hosts of this Foreman",)
+
+
+class RemoteExecution(Driver):
+    """Measures how long a Foreman takes for a job on many hosts, and on how many it succeeds."""
+
+    label = "Remote execution"
+    summary = "Lets a Foreman with Katello run a job on many hosts through its smart proxies."
+    question = (
+        "How many hosts does this smart proxy carry without error, and how long does a job take?"
+    )
+    families = (KATELLO,)
+    parameters = RemoteExecutionForm
+    amount = ("hosts of the job",)
+    sample = "host"
+    work_units = ("host",)
+    rate = ("hosts per second", "1/s")
+    metrics = (
+        Metric("job_duration", "Duration of the job", "s", lower_is_better=True, primary=True),
+        Metric("hosts_rate", "Hosts per second", "1/s", lower_is_better=False),
+        Metric("host_time_p50", "Time of a host, median", "s", lower_is_better=True, percentile=0.5, of_survivors=True),
+        Metric("host_time_p95", "Time of a host, p95", "s", lower_is_better=True, percentile=0.95, of_survivors=True),
+        Metric("host_time_p99", "Time of a host, p99", "s", lower_is_better=True, percentile=0.99, of_survivors=True),
+        Metric("host_time_max", "Time of the slowest host", "s", lower_is_better=True, of_survivors=True),
+        Metric("host_wait_p50", "Wait of a host until its task begins, median", "s", lower_is_better=True, percentile=0.5, of_survivors=True),
+        Metric("host_wait_p95", "Wait of a host until its task begins, p95", "s", lower_is_better=True, percentile=0.95, of_survivors=True),
+        Metric("host_end_mean", "End of a host after the start of the job, mean", "s", lower_is_better=True, of_survivors=True),
+        Metric("planning_duration", "Time until each host has a task", "s", lower_is_better=True),
+        Metric("success", "Hosts that succeeded", "%", lower_is_better=False),
+        Metric("succeeded", "Hosts that succeeded, number", "count", lower_is_better=False),
+        Metric("failed", "Hosts that failed", "count", lower_is_better=True),
+        Metric("cancelled", "Hosts that were cancelled", "count", lower_is_better=True),
+        Metric("missing", "Hosts that were gone", "count", lower_is_better=True),
+    )  # fmt: skip
+
+    def probe(self, target: Target, rules: Rules) -> list[Proof]:
+        """Prove that Katello answers, accepts the login, and has its services in order."""
+        with katello_of(target, rules) as katello:
+            return [*katello_proofs(katello), names_shown(target)]
+
+    def executes(self, parameters: Parameters) -> str:
+        """Return that a job is executed on hosts, unless it is one that changes nothing there."""
+        return "" if changes_nothing(parameters) else "The job"
+
+    def rights(
+        self, target: Target, access: Context | Rules, parameters: Parameters | None = None
+    ) -> tuple[str, ...]:
+        """Return that the login reaches the hosts: who may begin jobs executes there what a campaign says."""
+        return RIGHTS
+
+    def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
+        """Check that the template is there with its inputs, and that the query finds enough hosts."""
+        with katello_of(target, rules) as katello:
+            preparing.template_of(katello, parameters)
+            preparing.require_hosts(katello, parameters)
+
+    def quiet(self, target: Target, rules: Rules) -> str:
+        """Return how many tasks run; empty without any but those that always do."""
+        with katello_of(target, rules) as katello:
+            return busy_text(len(katello.tasks_at_work()))
+
+    def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
+        """End the jobs that earlier runs left, and prove that nothing else is at work and enough hosts are there."""
+        context.directory.mkdir(parents=True, exist_ok=True)
+        prefix = own_prefix(target)
+        with katello_of(target, context) as katello:
+            require_services(katello)
+            ended = end_jobs(katello, prefix, CLEAR_SECONDS)
+            found = preparing.require_hosts(katello, parameters)
+            template = preparing.template_of(katello, parameters)
+            proxies = _proxies(katello, template.provider)
+            others = _others(katello, prefix)
+        if others:
+            raise NotClean(
+                f"Foreman is at work on {len(others)} other task{'' if len(others) == 1 else 's'}, such as "
+                f"“{others[0].action}” of {others[0].username or 'an unknown user'}: they would share its workers and "
+                "smart proxies. Wait for their end."
+            )
+        least = f"at least {parameters['hosts']}"
+        return [
+            Proof("jobs of earlier runs ended", "any", ended, "count", ok=True),
+            Proof("other tasks at work", 0, 0, "count", ok=True),
+            Proof("hosts that the query finds", least, found, "hosts", found >= parameters["hosts"]),
+            Proof(
+                f"smart proxies with {' or '.join(preparing.features_of(template.provider))} in order",
+                "at least 1", proxies if proxies is not None else UNKNOWN, "count", proxies != 0,
+            ),
+        ]  # fmt: skip
+
+    def apply(
+        self, target: Target, parameters: Parameters, context: Context
+    ) -> list[EffectiveSetting]:
+        """Choose the hosts; of more than 500 that are not all that the query finds a host collection is made."""
+        work = work_of(context)
+        with katello_of(target, context) as katello:
+            found = preparing.template_of(katello, parameters)
+            work.template = found.id
+            work.query = preparing.query_for(katello, parameters, mark_of(target, context), work)
+            work.save(context)
+            count = jobs.count_hosts(katello, work.query)
+        asked = parameters["template"] or parameters["feature"]
+        return [
+            EffectiveSetting("hosts", parameters["hosts"], count, count == parameters["hosts"]),
+            EffectiveSetting("template", asked, found.name, ok=True),
+        ]
+
+    def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
+        """Begin the job and wait for its end; Foreman's clock times it. The tasks of its hosts are read after it."""
+        work, mark, left = work_of(context), mark_of(target, context), ""
+        job = job_for(parameters, work, f"{mark}{token_hex(4)}")
+
+        def start() -> jobs.Invocation:
+            begun = jobs.start(katello, job, f"{mark}{token_hex(4)}")
+            work.job, work.task = begun.id, begun.task
+            work.tasks.append(begun.task)
+            work.save(context)
+            return begun
+
+        with katello_of(target, context) as katello:
+            try:
+                with cut_short(context, parameters["hosts"], _counts) as watching:
+                    watched = watch(katello, start, parameters["give_up_seconds"], watching)
+            except CutShort as cut:
+                return cut.measured("hosts")
+            if not watched.task.at_rest:
+                left = failure_to_end(
+                    lambda: end_job(katello, watched.job.id, watched.task, CANCEL_SECONDS)
+                )
+            rows = _rows(katello, watched)
+        return measured_of(watched, rows, parameters, f"{left}")
+
+    def verify(
+        self, target: Target, parameters: Parameters, context: Context, measured: Measured
+    ) -> list[Proof]:
+        """Prove that the job ran on as many hosts as asked, with its template and inputs, and that each has a task."""
+        watched: Watched = measured.work["watched"]
+        rows: Sequence[HostRow] = measured.work["rows"]
+        wanted, counts = parameters["hosts"], watched.counts
+        with katello_of(target, context) as katello:
+            job = jobs.invocation_of(katello, watched.job.id)
+            template = preparing.template_of(katello, parameters)
+        shown = {name: value for name, value in job.inputs.items() if not set(value) <= {"*"}}
+        other = [
+            name for name, value in shown.items() if inputs_of(parameters).get(name, "") != value
+        ]
+        exits = [row.exit_status for row in rows if not row.failure]
+        wrong = sum(status not in ("0", "") for status in exits)
+        return [
+            Proof("hosts of the job", wanted, counts.total, "hosts", counts.total == wanted),
+            Proof("hosts that are gone", 0, job.missing, "hosts", job.missing == 0),
+            Proof("tasks of hosts", counts.total, len(rows), "count", len(rows) == counts.total),
+            Proof("hosts that succeeded with another exit status than 0", 0, wrong, "hosts", wrong == 0),
+            Proof("job template", template.name, job.template, "", job.template == template.name),
+            Proof("inputs other than asked", "none", ", ".join(other) or "none", "", not other),
+            Proof("resolution of the duration", "any", watched.task.resolution, "s", ok=True),
+        ]  # fmt: skip
+
+    def environment(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Return versions, services, and Foreman's settings that change what a job costs."""
+        with katello_of(target, context) as katello:
+            facts = katello_facts(katello, target)
+            try:
+                settings = settings_of(katello)
+            except Answered:
+                settings = {}  # the login may not see them
+        return facts | {f"setting {name}": value for name, value in settings.items()}
+
+    def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
+        """End the job of this attempt if it goes on, and delete its host collection."""
+        work, check = work_of(context), while_leased(context)
+        check()
+        mark = mark_of(target, context)
+        with katello_of(target, context, check) as katello:
+
+            def end() -> int:
+                ended = end_jobs(katello, mark, CLEAR_SECONDS, work.tasks)
+                return ended + _scatter(katello, work.organization, mark)
+
+            removed = remove_until_quiet(end, patience_of(context), katello.rest)
+        if removed.count or removed.looked_again:
+            context.say(f"clean-up: {removed.text('jobs and host collections')}")
+
+    def units(self, parameters: Parameters) -> int:
+        """Return the number of hosts."""
+        return int(parameters["hosts"])
+
+    def concurrency(self, parameters: Parameters) -> int:
+        """Return 1: perfdash begins one job and looks at it, one request at a time."""
+        return 1
+
+    def estimate_seconds(self, parameters: Parameters) -> float:
+        """Return a guess: how long a job takes is known only after one."""
+        return 15.0 + 0.05 * int(parameters["hosts"])
+
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Return the published question on both backends, and smaller ones."""
+        return presets(bool(sandbox_url))
+
+    def recompute(
+        self, samples: Mapping[str, Sequence[Any]], values: Mapping[str, float]
+    ) -> Recomputed | None:
+        """Compute what follows from the rows of the hosts."""
+        found = of_hosts(
+            samples["start_seconds"],
+            samples["work_seconds"],
+            samples["end_seconds"],
+            samples["failure"],
+        )
+        known = {name: value for name, value in found.items() if name in values}
+        return Recomputed(
+            known, {"host_time": _times_us(samples["work_seconds"], samples["failure"])}
+        )
+
+
+def job_for(parameters: Parameters, work: preparing.Work, name: str) -> dict[str, Any]:
+    """Return the job as Foreman's API takes it. name: of the attempt, by which its description begins."""
+    job: dict[str, Any] = {
+        "targeting_type": "static_query",
+        "search_query": work.query,
+        "inputs": inputs_of(parameters),
+        "description_format": f"{name}: %{{template_name}}",
+        "execution_timeout_interval": parameters["execution_timeout_seconds"],
+        "time_to_pickup": parameters["time_to_pickup_seconds"],
+    }
+    if parameters["feature"]:
+        job["feature"] = parameters["feature"]
+    else:
+        job["job_template_id"] = work.template
+    if parameters["concurrency_level"]:
+        job["concurrency_control"] = {"concurrency_level": parameters["concurrency_level"]}
+    return job
+
+
+def unfinished_jobs(katello: Katello, mark: str, begun: Sequence[str] = ()) -> list[ForemanTask]:
+    """Return the tasks of jobs that have not stopped and that `mark` or `begun` says are ours."""
+    tasks = katello.tasks(f"state != stopped and label = {jobs.LABEL}")
+    return [task for task in tasks if is_ours(task, begun, mark) or mark in task.action]
+
+
+def end_jobs(katello: Katello, mark: str, seconds: float, begun: Sequence[str] = ()) -> int:
+    """End our jobs that go on; return how many. Raise NotClean where one does not end in time."""
+    tasks = unfinished_jobs(katello, mark, begun)
+    for task in tasks:
+        end_job(katello, jobs.job_of(task), task, seconds)
+    return len(tasks)
+
+
+def end_job(katello: Katello, job: int | None, task: ForemanTask, seconds: float) -> None:
+    """Cancel a job and wait for its end; one that a smart proxy does not end is ended by force. Raise NotClean."""
+    if job is None:
+        katello.cancel([task.id])
+    else:
+        jobs.cancel(katello, job)
+        try:
+            wait_for(katello, task, time.monotonic() + min(seconds, CANCEL_SECONDS), "")
+        except NotClean:
+            jobs.cancel(katello, job, force=True)
+    wait_for(
+        katello, task, time.monotonic() + seconds,
+        "Foreman was asked to cancel the job, also by force; look at it there.",
+    )  # fmt: skip
+
+
+def measured_of(
+    watched: Watched, rows: Sequence[HostRow], parameters: Parameters, left: str
+) -> Measured:
+    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled the job or a part of it."""
+    task, counts, wanted = watched.task, watched.counts, parameters["hosts"]
+    ours = watched.gave_up or watched.timed_out
+    if not ours and (task.result == "cancelled" or counts.cancelled):
+        raise TargetUnavailable(
+            f"Somebody cancelled the job on {counts.cancelled} of {counts.total} hosts: that is no failure of the level."
+        )
+    total = counts.total or watched.job.total
+    values: dict[str, float] = {
+        "succeeded": float(counts.succeeded),
+        "failed": float(counts.failed),
+        "cancelled": 0.0,
+        "missing": float(watched.job.missing),
+        "success": 100.0 * counts.succeeded / wanted,
+    }
+    failure = _failure(watched, total, left)
+    censored = frozenset[str]()
+    if ours:
+        values["job_duration"] = watched.wall_seconds
+        censored = frozenset({"job_duration"})
+    elif not failure and task.seconds:
+        values |= {"job_duration": task.seconds, "hosts_rate": counts.succeeded / task.seconds}
+        columns = samples_of(rows)
+        values |= of_hosts(
+            *(columns[name] for name in ("start_seconds", "work_seconds", "end_seconds", "failure"))
+        )
+    if watched.planning_seconds is not None:
+        values["planning_duration"] = watched.planning_seconds
+    failures = failures_of(rows)
+    if ours:
+        rows = [as_unfinished(row) for row in rows]
+        failures = failures_of(rows) | {UNFINISHED: max(0, total - counts.ended)}
+    samples = samples_of(rows)
+    return Measured(
+        values=values,
+        health=health_of_clock([task], {"looks": float(len(watched.looks))}),
+        samples=samples,
+        series=series_of(rows),
+        distributions=[Distribution.of("host_time", _times_us(samples["work_seconds"], samples["failure"]))],
+        phases=_phases(watched, rows),
+        units_done=counts.succeeded,
+        units_failed=max(wanted, total) - counts.succeeded,
+        failures=failures,
+        failure=failure,
+        censored=censored,
+        work={"watched": watched, "rows": rows},
+    )  # fmt: skip
+
+
+def _failure(watched: Watched, total: int, left: str) -> str:
+    """Return why the run as a whole failed; empty where the job came to its end, whatever became of its hosts."""
+    task, counts = watched.task, watched.counts
+    done = f"{counts.succeeded} of {total} hosts had succeeded"
+    if watched.gave_up:
+        return f"The job did not finish: {done}, and then none ended any more. Foreman was asked to cancel it.{left}"
+    if watched.timed_out:
+        return f"The job did not finish within the time of the run: {done}. Foreman was asked to cancel it.{left}"
+    if task.state == "paused":
+        return f"Foreman paused the job after an error: {'; '.join(task.errors) or 'it names none'}. {done.capitalize()}."
+    if not total or counts.ended < total:
+        said = "; ".join(task.errors) or f"nothing (result {task.result})"
+        return f"The job ended with {counts.ended} of {total} hosts. Foreman says: {said}"
+    if not task.seconds:
+        return (
+            "Foreman does not report how long the job took, or reports whole seconds and it took less than one: the duration is "
+            "unknown. Run it on more hosts."
+        )
+    return ""
+
+
+def _phases(watched: Watched, rows: Sequence[HostRow]) -> list[Phase]:
+    """Return the planning, the job, and its last 5 % of hosts, each with its beginning."""
+    ends = sorted(row.ended for row in rows if row.ended is not None)
+    phases = [Phase("job", watched.task.seconds or watched.wall_seconds, started_seconds=0.0)]
+    if watched.planning_seconds is not None:
+        phases.append(Phase("planning", watched.planning_seconds, started_seconds=0.0))
+    if len(ends) > 1 and ends[-1] > 0:
+        last = ends[int(0.95 * (len(ends) - 1))]
+        phases.append(
+            Phase("last 5 % of hosts", max(0.0, ends[-1] - last), started_seconds=max(0.0, last))
+        )
+    return phases
+
+
+def _times_us(seconds: Sequence[float | None], failures: Sequence[str]) -> list[int]:
+    """Return the times of the hosts that succeeded, in microseconds."""
+    return [
+        round(each * 1e6) for each, failure in zip(seconds, failures, strict=True)
+        if each is not None and not failure
+    ]  # fmt: skip
+
+
+def _rows(katello: Katello, watched: Watched) -> list[HostRow]:
+    """Read the tasks of the hosts, a page a second: the server loads the plan of each."""
+
+    def rest() -> None:
+        katello.pause(PAGE_REST_SECONDS)
+
+    tasks = list(jobs.tasks_of_hosts(katello, watched.task.id, rest))
+    proxies = jobs.proxies_of_hosts(katello, watched.job.id, rest)
+    return rows_of(tasks, watched.task.started, proxies)
+
+
+def _proxies(katello: Katello, provider: str) -> int | None:
+    """Return how many smart proxies with a feature for a provider are in order; None where the login may not see that."""
+    try:
+        known: Any = katello.get("/api/v2/statuses")
+    except Answered:
+        return None
+    for name in ("results", "foreman", "smart_proxies"):
+        known = known.get(name) if isinstance(known, dict) else None
+    if not isinstance(known, list):
+        return None
+    wanted = set(preparing.features_of(provider))
+    return sum(
+        bool(each.get("status") == "ok" and not wanted.isdisjoint(each.get("features") or ()))
+        for each in known
+        if isinstance(each, dict)
+    )
+
+
+def _others(katello: Katello, prefix: str) -> list[ForemanTask]:
+    return [
+        task for task in katello.tasks_at_work()
+        if not is_ours(task, (), prefix) and prefix not in task.action
+    ]  # fmt: skip
+
+
+def _scatter(katello: Katello, organization: int, mark: str) -> int:
+    """Delete the host collections whose names begin with a mark; return how many."""
+    if not organization:
+        return 0
+    found = jobs.own_collections(katello, organization, mark)
+    for pk in found:
+        jobs.scatter(katello, pk)
+    return len(found)
+
+
+def _counts(values: ProgramProgress) -> tuple[int, int]:
+    """Return how many hosts have succeeded and failed, from a progress report."""
+    return int(values.get("hosts_done") or 0), int(values.get("failed") or 0)
+
+
+driver = RemoteExecution()

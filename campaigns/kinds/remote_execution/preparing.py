@@ -1,0 +1,120 @@
+"""What a job needs: its template, its hosts, and a query that finds just those."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from campaigns.kinds.base import Context, DriverError, Parameters
+from campaigns.kinds.remote_execution.form import inputs_of
+from campaigns.kinds.servers import job_invocations as jobs
+from campaigns.kinds.servers.job_invocations import Template
+from campaigns.kinds.servers.katello import Katello
+
+WORK = "job.json"
+MOST_IN_QUERY = 500
+"""Hosts that a query names by their ids; of more a host collection is made."""
+FEATURES = {"script": ("Script", "SSH"), "Ansible": ("Ansible",)}
+"""Features of a smart proxy that works for a provider of job templates; for others it is called as the provider."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What an attempt passes from one step to the next. job, task, collection: ids of what it made; 0 or empty before.
+
+    collections: of the host collections that were begun, with the organization that holds them.
+    """
+
+    template: int = 0
+    query: str = ""
+    job: int = 0
+    task: str = ""
+    organization: int = 0
+    tasks: list[str] = field(default_factory=list)
+
+    def save(self, context: Context) -> None:
+        """Write it to the attempt's directory: the next step may run in another process."""
+        context.directory.mkdir(parents=True, exist_ok=True)
+        _file(context).write_text(json.dumps(asdict(self)))
+
+
+def work_of(context: Context) -> Work:
+    """Return what the earlier steps have written; nothing before them."""
+    file = _file(context)
+    return Work(**json.loads(file.read_text())) if file.is_file() else Work()
+
+
+def _file(context: Context) -> Path:
+    return context.directory / WORK
+
+
+def template_of(katello: Katello, parameters: Parameters) -> Template:
+    """Return the template of a job, with its inputs checked. Raise DriverError."""
+    name, feature = parameters["template"], parameters["feature"]
+    found = (
+        jobs.template_of_feature(katello, feature)
+        if feature
+        else jobs.template_named(katello, name)
+    )
+    if found is None and feature:
+        raise DriverError(
+            f"This Foreman has no feature “{feature}” of remote execution with a template."
+        )
+    if found is None:
+        raise DriverError(
+            f"This Foreman has no job template “{name}” that the user may see; check its name, and that its organization and location "
+            "are those of the user."
+        )
+    given = inputs_of(parameters)
+    if unknown := [each for each in given if each not in found.inputs]:
+        raise DriverError(
+            f"The template “{found.name}” has no input “{unknown[0]}”; it has {', '.join(found.inputs) or 'none'}."
+        )
+    if missing := [each for each in found.required if not given.get(each)]:
+        raise DriverError(
+            f"The template “{found.name}” needs the input “{missing[0]}”: give {missing[0]}=…."
+        )
+    return found
+
+
+def require_hosts(katello: Katello, parameters: Parameters) -> int:
+    """Return how many hosts the query finds. Raise DriverError where they are too few."""
+    query, wanted = parameters["search_query"], parameters["hosts"]
+    count = jobs.count_hosts(katello, query)
+    if count < wanted:
+        raise DriverError(
+            f"The query “{query}” finds {count} hosts, and the job is to run on {wanted}. Register more, ask for fewer, or "
+            "change the query."
+        )
+    return count
+
+
+def query_for(katello: Katello, parameters: Parameters, mark: str, work: Work) -> str:
+    """Return a query that finds just the hosts of the job; a host collection is made where they are too many to name."""
+    query, wanted = parameters["search_query"], parameters["hosts"]
+    ids = jobs.host_ids(katello, query, 0)
+    if len(ids) == wanted:
+        return str(query)
+    chosen = ids[:wanted]
+    if len(chosen) <= MOST_IN_QUERY:
+        return f"id ^ ({', '.join(map(str, chosen))})"
+    work.organization = organization_of(katello, chosen)
+    return (
+        f"host_collection_id = {jobs.collect(katello, work.organization, f'{mark}hosts', chosen)}"
+    )
+
+
+def organization_of(katello: Katello, hosts: Sequence[int]) -> int:
+    """Return the organization of the first of the hosts, whose host collection holds all of them. Raise DriverError without one."""
+    organization = katello.get(f"/api/v2/hosts/{hosts[0]}").get("organization_id")
+    if not isinstance(organization, int):
+        raise DriverError(
+            f"Host {hosts[0]} belongs to no organization, so no host collection can hold the {len(hosts)} hosts of the job. "
+            "Write a query that finds just as many hosts as the job runs on."
+        )
+    return organization
+
+
+def features_of(provider: str) -> tuple[str, ...]:
+    """Return the features of a smart proxy of which one is enough to work for a provider."""
+    return FEATURES.get(provider, (provider,))

@@ -1,0 +1,442 @@
+"""The kind `remote_execution` against the simulated Katello: none has been seen for real yet."""
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from campaigns.kinds.base import (
+    Cancelled,
+    Context,
+    DriverError,
+    NotClean,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.base import foreman as foreman_base
+from campaigns.kinds.base.foreman import mark_of
+from campaigns.kinds.remote_execution import driver as kind
+from campaigns.kinds.remote_execution import preparing, watching
+from campaigns.kinds.remote_execution.driver import driver
+from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, RemoteExecutionForm
+from campaigns.kinds.servers import katello as client_of
+from campaigns.kinds.servers.katello import Katello
+from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.credentials import Login
+from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.programs.processes import until
+from campaigns.tests.kinds.recomputed import follows
+from sandbox.process import running
+
+pytestmark = pytest.mark.system
+RULES = parse_rules("127.0.0.1:*")
+JOBS = "/api/v2/job_invocations"
+
+
+@dataclass
+class Place:
+    """A simulated Katello under test, and a keeper of one attempt on it."""
+
+    target: Target
+    directory: Path
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    lines: list = field(default_factory=list)
+    progress: list = field(default_factory=list)
+    attempt: int = 1
+    deadline_seconds: float = 60.0
+    most_failed: float | None = None
+
+    def context(self):
+        return Context(
+            cancelled=self.cancelled,
+            lease_seconds=lambda: 60.0,
+            progress=self.progress.append,
+            say=self.lines.append,
+            clock=time.perf_counter_ns,
+            directory=self.directory / str(self.attempt),
+            rules=RULES,
+            deadline_seconds=self.deadline_seconds,
+            sender=f"perfdash attempt/{self.attempt}",
+            most_failed=self.most_failed,
+        )
+
+    def begin(self, values):
+        """Everything up to where the job begins."""
+        proofs = driver.reset(self.target, values, self.context())
+        assert all(proof.ok for proof in proofs), proofs
+        settings = driver.apply(self.target, values, self.context())
+        assert all(setting.ok for setting in settings), settings
+        return proofs, settings
+
+    def measure(self, values):
+        measured = driver.measure(self.target, values, self.context())
+        follows(driver, measured)
+        return measured
+
+    def run(self, values):
+        """All four steps and the clean-up; what was measured, and the proofs of the same work."""
+        self.begin(values)
+        measured = self.measure(values)
+        proofs = driver.verify(self.target, values, self.context(), measured)
+        self.clean_up(values)
+        return measured, proofs
+
+    def clean_up(self, values):
+        driver.clean_up(self.target, values, self.context())
+
+    def send(self, method, path, body=None, mark=""):
+        """Do something on the server as somebody else, unless it has the mark of the attempt."""
+        connection = Connection(self.target.base_url, RULES)
+        login = Login(self.target.username, self.target.password)
+        try:
+            return Katello(connection, self.target.base_url, login).send(
+                method, path, body or {}, mark
+            )
+        finally:
+            connection.close()
+
+    def job(self, mark="", name="", **changes):
+        """Begin a job beside perfdash's, or as an earlier attempt of it did."""
+        job = {
+            "job_template_id": 101, "targeting_type": "static_query", "search_query": "name ~ container",
+            "inputs": {"command": "date"}, "description_format": name or "Nightly patching",
+        }  # fmt: skip
+        return self.send("POST", JOBS, {"job_invocation": job | changes}, mark)
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    settings = {"hosts": 40, "job_plan_seconds": 0.0, "iso": True, "rex_seconds": 0.05}
+    with running(katello=settings | {"cancel_seconds": 0}) as sandbox:
+        yield sandbox.katello
+
+
+@pytest.fixture
+def place(simulator, tmp_path, monkeypatch):
+    monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
+    monkeypatch.setattr(watching, "FIRST_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(kind, "PAGE_REST_SECONDS", 0.0)
+    simulator.renew()
+    target = Target("simulator", "katello", simulator.base_url, "admin", "password")
+    yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
+    simulator.renew()
+
+
+def parameters(**changes):
+    initial = {name: each.initial for name, each in RemoteExecutionForm.base_fields.items()}
+    form = RemoteExecutionForm(
+        initial | {"hosts": 40, "search_query": "name ~ container"} | changes
+    )
+    assert form.is_valid(), form.errors
+    return form.cleaned_data
+
+
+def when_it_runs(simulator, action):
+    """Do something as soon as a job runs."""
+
+    def wait():
+        assert until(lambda: simulator.told()["jobs"]["running"])
+        action()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_job_on_all_hosts_is_measured_and_proved(place, simulator):
+    measured, proofs = place.run(parameters())
+
+    assert measured.failure == ""
+    assert all(proof.ok for proof in proofs), proofs
+    assert measured.values["success"] == 100
+    assert (measured.units_done, measured.units_failed) == (40, 0)
+    duration = measured.values["job_duration"]
+    assert measured.values["hosts_rate"] == pytest.approx(40 / duration)
+    assert measured.values["host_time_p50"] <= measured.values["host_time_max"] <= duration + 0.01
+    assert set(measured.samples["exit_status"]) == {"0"}
+    assert set(measured.samples["proxy"]) == {"runner.example"}
+    assert len(set(measured.samples["host"])) == 40
+    assert sum(measured.series[0].values) == 40
+    assert measured.series[1].values[-1] == 0
+    assert simulator.told()["jobs"]["listings_while_running"] == 0
+
+
+def test_fewer_hosts_are_those_with_the_lowest_ids(place):
+    measured, proofs = place.run(parameters(hosts=7))
+
+    assert all(proof.ok for proof in proofs), proofs
+    assert sorted(measured.samples["host"]) == [
+        f"container-{number:05}.example" for number in range(1, 8)
+    ]
+
+
+def test_of_many_hosts_a_collection_is_made_and_removed_again(place, simulator, monkeypatch):
+    monkeypatch.setattr(preparing, "MOST_IN_QUERY", 5)
+
+    place.begin(parameters(hosts=7))
+    assert simulator.told()["jobs"]["host_collections"] == 1
+    measured = place.measure(parameters(hosts=7))
+    place.clean_up(parameters(hosts=7))
+
+    assert measured.values["succeeded"] == 7
+    assert simulator.told()["jobs"]["host_collections"] == 0
+
+
+def test_the_other_backend_is_another_template(place):
+    measured, proofs = place.run(parameters(template=ANSIBLE_DEFAULT))
+
+    assert all(proof.ok for proof in proofs), proofs
+    assert measured.values["success"] == 100
+
+
+def test_a_feature_names_the_template(place):
+    _, settings = place.begin(parameters(template="", feature="ansible_run_host"))
+
+    assert settings[1].in_force == ANSIBLE_DEFAULT
+    assert place.measure(parameters(template="", feature="ansible_run_host")).failure == ""
+
+
+def test_a_limit_of_hosts_at_a_time_takes_longer(place, simulator):
+    simulator.set("rex_seconds", 0.02)
+    free = place.run(parameters())[0].values["job_duration"]
+    place.attempt = 2
+
+    held = place.run(parameters(concurrency_level=4))[0].values["job_duration"]
+
+    assert held > 2 * free
+
+
+def test_a_host_that_fails_is_no_failure_of_the_run(place, simulator):
+    simulator.behave(job_failure="connect")
+    simulator.set("rex_fail_share", 0.025)
+
+    measured, proofs = place.run(parameters())
+
+    assert measured.failure == ""
+    assert all(proof.ok for proof in proofs), proofs
+    assert measured.values["success"] == 97.5
+    assert (measured.units_done, measured.units_failed) == (39, 1)
+    assert measured.failures == {"connect": 1}
+
+
+@pytest.mark.parametrize("failure", ["script", "connect", "pickup", "timeout", "proxy", "planning"])
+def test_why_hosts_fail_is_told_by_class(place, simulator, failure):
+    simulator.behave(job_failure=failure)
+    simulator.set("rex_fail_share", 0.5)
+
+    measured, _ = place.run(parameters())
+
+    assert measured.failures == {failure: 20}
+    assert measured.samples["proxy"].count("") == (20 if failure == "planning" else 0)
+
+
+def test_a_host_that_hangs_ends_the_run_after_a_while_without_progress(place, simulator):
+    simulator.set("rex_hang_share", 0.025)
+    values = parameters() | {"give_up_seconds": 0.5}
+
+    place.begin(values)
+    measured = place.measure(values)
+
+    assert measured.failure.startswith("The job did not finish: 39 of 40 hosts had succeeded")
+    assert measured.failures == {"unfinished": 1}
+    assert (measured.units_done, measured.units_failed) == (39, 1)
+    assert measured.censored == {"job_duration"}
+    assert measured.samples["failure"].count("unfinished") == 1
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_job_that_a_proxy_does_not_end_is_ended_by_force(place, simulator, monkeypatch):
+    monkeypatch.setattr(kind, "CANCEL_SECONDS", 0.2)
+    simulator.behave(lost_cancels=1)
+    simulator.set("rex_hang_share", 1.0)
+    values = parameters() | {"give_up_seconds": 0.3}
+
+    place.begin(values)
+    measured = place.measure(values)
+
+    assert "0 of 40 hosts" in measured.failure
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_the_time_of_the_run_ends_the_job(place, simulator):
+    simulator.set("rex_seconds", 600)
+    place.deadline_seconds = 0.3
+
+    place.begin(parameters())
+    measured = place.measure(parameters())
+
+    assert "within the time of the run: 0 of 40 hosts" in measured.failure
+    assert measured.units_failed == 40
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_run_ends_early_when_more_hosts_have_failed_than_may(place, simulator):
+    simulator.set("rex_seconds", 0.02)
+    simulator.set("rex_slots", 1)
+    simulator.set("rex_fail_share", 1.0)
+    place.most_failed = 0.1
+
+    place.begin(parameters())
+    measured = place.measure(parameters())
+    assert simulator.told()["jobs"]["running"] == 1
+    place.clean_up(parameters())
+
+    assert measured.failure.startswith("Cut short")
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_job_that_somebody_cancels_says_nothing_of_the_level(place, simulator):
+    simulator.set("rex_seconds", 600)
+    place.begin(parameters())
+    other = when_it_runs(simulator, simulator.cancel_tasks)
+
+    with pytest.raises(TargetUnavailable, match="Somebody cancelled the job on 40 of 40 hosts"):
+        place.measure(parameters())
+    other.join()
+
+
+def test_a_job_of_somebody_else_is_named_and_left_alone(place, simulator):
+    simulator.set("rex_seconds", 600)
+    place.job()
+
+    with pytest.raises(NotClean, match="“Run hosts job: Nightly patching” of admin"):
+        driver.reset(place.target, parameters(), place.context())
+    assert simulator.told()["jobs"]["running"] == 1
+
+
+@pytest.mark.parametrize("by", ["the request", "the description"])
+def test_a_job_that_an_earlier_run_left_is_ended_first(place, simulator, by):
+    simulator.set("rex_seconds", 600)
+    simulator.behave(request_ids=by == "the request")
+    mark = mark_of(place.target, place.context())
+    place.job(mark=f"{mark}beef", name=f"{mark}beef: Run Command")
+    place.attempt = 2
+
+    proofs = driver.reset(place.target, parameters(), place.context())
+
+    assert (
+        next(proof.measured for proof in proofs if proof.name == "jobs of earlier runs ended") == 1
+    )
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_cancelled_run_ends_its_job(place, simulator):
+    simulator.set("rex_seconds", 600)
+    place.begin(parameters())
+    when_it_runs(simulator, place.cancelled.set)
+
+    with pytest.raises(Cancelled):
+        place.measure(parameters())
+    place.clean_up(parameters())
+
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_foreman_that_is_away_for_long_makes_the_run_void(place, simulator, monkeypatch):
+    monkeypatch.setattr(watching, "AWAY_SECONDS", 0.2)
+    simulator.set("rex_seconds", 600)
+    place.begin(parameters())
+    other = when_it_runs(simulator, lambda: simulator.behave(unavailable=True))
+
+    with pytest.raises(TargetUnavailable, match="has not answered for"):
+        place.measure(parameters())
+    other.join()
+    simulator.behave(unavailable=False)
+    place.clean_up(parameters())
+    assert simulator.told()["jobs"]["running"] == 0
+
+
+def test_a_foreman_that_is_away_for_a_moment_is_waited_for(place, simulator):
+    simulator.set("rex_seconds", 0.5)
+    place.begin(parameters())
+
+    def blink():
+        simulator.behave(unavailable=True)
+        time.sleep(0.3)
+        simulator.behave(unavailable=False)
+
+    other = when_it_runs(simulator, blink)
+    measured = place.measure(parameters())
+    other.join()
+
+    assert measured.values["success"] == 100
+
+
+def test_whole_seconds_that_are_coarse_for_the_duration_are_warned_of(place, simulator):
+    simulator.behave(duration=False, iso=False)
+    simulator.set("rex_seconds", 1.2)
+
+    measured, proofs = place.run(parameters())
+
+    assert measured.health.verdict == "warned"
+    assert "Foreman reports the duration to 1 s" in measured.health.reasons[0]
+    assert (
+        next(proof.measured for proof in proofs if proof.name == "resolution of the duration")
+        == 1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hosts": 41}, "finds 40 hosts, and the job is to run on 41"),
+        ({"template": "Run Comand"}, "no job template “Run Comand”"),
+        ({"template": "", "feature": "katello_upgrade"}, "no feature “katello_upgrade”"),
+        ({"inputs": "comand=date"}, "has no input “comand”; it has command"),
+        ({"inputs": ""}, "needs the input “command”"),
+    ],
+    ids=["hosts", "template", "feature", "unknown input", "missing input"],
+)
+def test_what_no_job_can_have_is_told_before_the_launch(place, changes, message):
+    with pytest.raises(DriverError, match=message):
+        driver.look(place.target, parameters(**changes), RULES)
+
+
+def test_a_login_that_may_not_run_jobs_is_told_which_right_it_lacks(place, simulator):
+    simulator.behave(may_run_jobs=False)
+    place.begin(parameters())
+
+    with pytest.raises(DriverError, match="create_job_invocations"):
+        place.measure(parameters())
+
+
+def test_a_mark_reaches_the_job(place, simulator):
+    place.run(parameters())
+
+    [job] = place.send("GET", f"{JOBS}?per_page=5")["results"]
+    assert job["description"].startswith(mark_of(place.target, place.context()))
+    assert foreman_base.LOCKED == 422
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({}, ""),
+        ({"template": ANSIBLE_DEFAULT, "inputs": "command=true"}, ""),
+        ({"inputs": "command=rm -rf /tmp/x"}, "The job"),
+        ({"template": "Service Action - Script Default", "inputs": "command=date"}, "The job"),
+        ({"template": "", "feature": "run_script"}, "The job"),
+    ],
+    ids=["date", "true", "another command", "another template", "feature"],
+)
+def test_a_job_that_changes_something_needs_a_confirmation(changes, what):
+    assert driver.executes(parameters(**changes)) == what
+    assert driver.rights(Target("k", "katello", "http://127.0.0.1"), RULES) == ("commands on the hosts of this Foreman",)
+
+
+def test_refusals_of_the_form():
+    for changes, name, words in (
+        ({"feature": "run_script"}, "feature", "not both"),
+        ({"template": ""}, "template", "Name a job template"),
+        ({"inputs": "date"}, "inputs", "“date” is no input"),
+        ({"inputs": "command=a\ncommand=b"}, "inputs", "given twice"),
+        ({"concurrency_level": 0}, "concurrency_level", "greater than or equal to 1"),
+        ({"hosts": 0}, "hosts", "greater than or equal to 1"),
+    ):
+        initial = {key: each.initial for key, each in RemoteExecutionForm.base_fields.items()}
+        form = RemoteExecutionForm(initial | changes)
+        assert not form.is_valid()
+        assert words in str(form.errors[name]), (changes, form.errors)
