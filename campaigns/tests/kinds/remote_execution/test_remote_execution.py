@@ -424,7 +424,9 @@ def test_a_mark_reaches_the_job(place, simulator):
 )
 def test_a_job_that_changes_something_needs_a_confirmation(changes, what):
     assert driver.executes(parameters(**changes)) == what
-    assert driver.rights(Target("k", "katello", "http://127.0.0.1"), RULES) == ("commands on the hosts of this Foreman",)
+    assert driver.rights(Target("k", "katello", "http://127.0.0.1"), RULES) == (
+        "commands on the hosts of this Foreman",
+    )
 
 
 def test_refusals_of_the_form():
