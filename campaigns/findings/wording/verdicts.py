@@ -70,6 +70,10 @@ _TIMES = {
 }
 NOUNS = ("fewer", "more", "lower throughput", "higher throughput")
 """How words of verdicts begin that a side has; others are what it is: faster, larger."""
+LESS_AND_MORE_MEMORY = ("less memory", "more memory")
+"""Words of verdicts that a side takes."""
+OF_MEMORY = "watched.memory"
+"""How the metrics begin that are the memory of the target or of a group of its processes."""
 MOST_PERCENT = 100
 """A cost from here on is said as a factor."""
 LEAST_PERCENT = 0.1
@@ -223,6 +227,8 @@ def _factor_words(terms: Terms, *, more: bool) -> tuple[str, str]:
     less, _ = _less_and_more(terms.unit, terms.lower_is_better, terms.metric)
     if less == "fewer failures":
         return ("", " times the failures") if more else ("fewer by a factor of ", "")
+    if less == LESS_AND_MORE_MEMORY[0]:
+        return ("", " times the memory") if more else ("less by a factor of ", "")
     if more:
         return "", f" {_TIMES.get(dimension, 'times as high')}"
     return (
@@ -243,9 +249,16 @@ def superlative(terms: Terms) -> str:
 def comparative(terms: Terms, word: Word, *, many: bool = False) -> str:
     """Return what one side is, with its verb: “is slower”, “have lower throughput”."""
     label = label_of(terms, word).word
+    return f"{_verb_of(label, many=many)} {label}"
+
+
+def _verb_of(label: str, *, many: bool = False) -> str:
+    """Return the verb before a word of a verdict: “is” faster, “has” more failures, “takes” less memory."""
+    if label in LESS_AND_MORE_MEMORY:
+        return "take" if many else "takes"
     if label.startswith(NOUNS):
-        return f"{'have' if many else 'has'} {label}"
-    return f"{'are' if many else 'is'} {label}"
+        return "have" if many else "has"
+    return "are" if many else "is"
 
 
 def differs_by(terms: Terms, word: Word, change: float | None) -> str:
@@ -259,10 +272,9 @@ def differs_by(terms: Terms, word: Word, change: float | None) -> str:
     if is_share(terms.unit):
         return f"is {points(abs(change)).lstrip('+')} {'higher' if change > 0 else 'lower'} than"
     if not in_times(change):
-        verb = "has" if label.startswith(NOUNS) else "is"
         size = abs(change)
         text = numbers.without_sign(size) if size >= LEAST_PERCENT else f"{number(size, 2)} %"
-        return f"{verb} {text} {label} than"
+        return f"{_verb_of(label)} {text} {label} than"
     ratio = ratio_of(change)
     text = times(ratio if ratio >= 1 else _inverse(ratio))
     before, after = _factor_words(terms, more=ratio >= 1)
@@ -285,15 +297,13 @@ def cost_text(terms: Terms, cost_pct: float) -> str:
     if cost_pct >= MOST_PERCENT:
         factor = f"{times(ratio_of(cost_pct))}{_factor_words(terms, more=True)[1]}"
         return f"{_verb_of_factor(terms, worse)} {factor}"
-    if worse.startswith(NOUNS):
-        return f"has {number(cost_pct)} % {worse}"
-    return f"is {number(cost_pct)} % {worse}"
+    return f"{_verb_of(worse)} {number(cost_pct)} % {worse}"
 
 
 def _verb_of_factor(terms: Terms, worse: str) -> str:
     if worse == "slower":
         return "takes"
-    return "has" if worse.startswith(NOUNS) else "is"
+    return _verb_of(worse)
 
 
 def row_advice(levels: LevelsFinding, row: LevelRow, *, meanwhile: bool = True) -> str:
@@ -398,4 +408,6 @@ def _less_and_more(unit: str, lower_is_better: bool, metric: str) -> tuple[str, 
     nameless_share = dimension == "share" and lower_is_better and not metric
     if nameless_share or any(sign in metric.lower() for sign in ("fail", "error")):
         return "fewer failures", "more failures"
+    if metric.startswith(OF_MEMORY):
+        return LESS_AND_MORE_MEMORY
     return _LESS_AND_MORE.get(dimension, ("lower", "higher"))

@@ -165,7 +165,7 @@ PRESETS = (
         "Least Puma threads 0 and 16 of 16, 2 workers, 8 CPUs: memory of Puma",
         {
             **COMMON,
-            "hosts": "100",
+            "hosts": "200",
             "start": "barrier",
             "puma_workers": "2",
             "puma_threads": "16",

@@ -21,7 +21,7 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 SETTINGS = {
     "puma_workers": ("Puma workers", 1, 100),
     "puma_threads": ("Puma threads", 1, 128),
-    "puma_threads_min": ("Puma threads, least", 0, 128),
+    "puma_threads_min": ("Least Puma threads", 0, 128),
     "db_pool": ("DB pool", 0, 1000),
     "httpd_limit": ("Requests in httpd", 1, 100_000),
     "dynflow_workers": ("Dynflow workers", 1, 64),

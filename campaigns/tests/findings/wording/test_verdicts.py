@@ -9,6 +9,9 @@ from campaigns.findings.wording.verdicts import (
     FALSE_ALARM,
     Display,
     advice_of,
+    comparative,
+    cost_text,
+    differs_by,
     label_of,
     superlative,
     with_interval,
@@ -47,6 +50,7 @@ def test_the_displayed_words_are_as_published():
         ("%", True, "cpu", "lower", "higher"),
         ("share", False, "hit_rate", "higher", "lower"),
         ("MiB", True, "peak_memory", "smaller", "larger"),
+        ("MB", True, "watched.memory:puma", "less memory", "more memory"),
         ("connections", True, "sockets", "fewer", "more"),
         ("points", False, "score", "higher", "lower"),
     ],
@@ -143,6 +147,16 @@ def test_the_advice_is_one_sentence(verdict, sentence):
 
 def metric(unit="s", *, lower=True, name="duration"):
     return Terms(metric=name, label="It", unit=unit, lower_is_better=lower)
+
+
+def test_memory_of_a_target_is_taken():
+    memory = metric("MB", name="watched.memory:puma")
+
+    assert differs_by(memory, Word.BETTER, -8.5) == "takes 8.5 % less memory than"
+    assert differs_by(memory, Word.WORSE, 250.0) == "takes 3.5 times the memory of"
+    assert differs_by(memory, Word.BETTER, -95.0) == "takes less memory by a factor of 20 than"
+    assert cost_text(memory, 12.0) == "takes 12 % more memory"
+    assert comparative(memory, Word.WORSE, many=True) == "take more memory"
 
 
 CHANGES = [
