@@ -66,19 +66,16 @@ def source_of(katello: Katello, repositories: Sequence[int]) -> Source:
     organizations: set[int] = set()
     for pk in repositories:
         try:
-            data = katello.get(f"{ROOT}/repositories/{pk}")
+            repository = katello.repository(pk)
         except Answered as error:
             if error.status != 404:
                 raise
             raise DriverError(
                 f"This Katello has no repository {pk} that the user may see; check the id."
             ) from None
-        repository = katello.repository(pk)
-        organization = data.get("organization")
-        owner = organization.get("id") if isinstance(organization, Mapping) else None
-        if not isinstance(owner, int):
+        if not repository.organization:
             raise Strange(f"Katello does not say to which organization repository {pk} belongs.")
-        organizations.add(owner)
+        organizations.add(repository.organization)
         if not repository.units:
             raise DriverError(
                 f"“{repository.name}” (repository {pk}) holds no content yet. Sync it in Katello once."

@@ -37,7 +37,7 @@ TASKS = "/foreman_tasks/api/tasks"
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository of Katello. counts: units of content by type."""
+    """A repository of Katello. counts: units of content by type. organization: its id; 0 where Katello does not tell it."""
 
     id: int
     name: str
@@ -45,6 +45,7 @@ class Repository:
     url: str
     download_policy: str
     counts: Mapping[str, int]
+    organization: int = 0
 
     @property
     def units(self) -> int:
@@ -154,6 +155,7 @@ class Katello:
                 url=str(data.get("url") or ""),
                 download_policy=str(data.get("download_policy") or ""),
                 counts={name: int(count or 0) for name, count in counts.items()},
+                organization=int((data.get("organization") or {}).get("id") or 0),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Strange(f"Repository {pk} cannot be read ({error!r}).") from None

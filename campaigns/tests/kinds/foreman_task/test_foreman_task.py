@@ -408,3 +408,12 @@ def test_the_presets_are_of_repositories_of_the_sandbox():
     assert named["ten-at-once"].parameters["repository_ids"] == "3, 5"
     assert all("repository_ids" not in each.parameters for each in driver.presets(""))
     assert kind.KATELLO in driver.families
+
+
+def test_each_repository_is_asked_for_once(place, simulator):
+    asked = "GET katello"
+    before = simulator.told()["requests"].get(asked, 0)
+
+    driver.look(place.target, parameters(), RULES)
+
+    assert simulator.told()["requests"][asked] - before == 2
