@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from campaigns.findings.values import SummarisedCell
-from campaigns.kit.charts.labels import level_text, short_labels
+from campaigns.kit.charts.labels import level_text, short_labels, words_of
 from campaigns.kit.marks import RUNS
 from campaigns.kit.numbers import amount, share
 
@@ -56,7 +56,7 @@ def _parts_of(cells: Sequence[SummarisedCell], without: Collection[str]) -> dict
     short = {factor: short_labels(texts) for factor, texts in levels.items()}
     return {
         cell.cell: [
-            f"{factor.replace('_', ' ')} {short[factor][level_text(level)]}"
+            f"{words_of(factor)} {short[factor][level_text(level)]}"
             for factor, level in cell.levels.items()
             if factor in short
         ]

@@ -1,6 +1,7 @@
 import pytest
+from msgspec.structs import replace
 
-from campaigns.findings.wording.cells import bound_of, cell_notes
+from campaigns.findings.wording.cells import bound_of, cell_notes, in_prose, names_of
 from campaigns.tests.findings.wording.builders import summarised
 
 AT_60 = {"lowest_limit": 60.0, "highest_limit": 60.0, "at_least": 12.0}
@@ -63,3 +64,13 @@ def test_a_cell_without_a_mean_has_a_bound_and_its_reason(cell, bound, why):
 )
 def test_notes_on_a_cell(cell, notes):
     assert cell_notes(cell, "s") == notes
+
+
+def test_a_cell_is_called_by_the_words_of_its_settings():
+    cells = [
+        replace(summarised(), cell=place, levels={"cpus": cpus, "memory_gib": 40})
+        for place, cpus in enumerate((8, 16))
+    ]
+
+    assert names_of(cells) == {0: "CPUs 8, memory in GiB 40", 1: "CPUs 16, memory in GiB 40"}
+    assert in_prose(cells)[1] == "CPUs 16 with memory in GiB 40"
