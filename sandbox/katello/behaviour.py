@@ -30,6 +30,8 @@ class KatelloBehaviour:
     skip_seconds: float = 0.3  # of one that finds the metadata unchanged
     publish_seconds: float = 0.5  # of a repository of a content view, on an idle worker of Dynflow
     promote_seconds: float = 0.2
+    proxy_sync_seconds: float = 0.4  # of a repository of a content view, to a smart proxy
+    applicability_seconds: float = 0.05  # of a host
     hosts: int = 0  # of somebody else, on which jobs can run: container-00001.example and so on
     job_plan_seconds: float = 0.002  # that Foreman plans a host of a job
     job_failure: str = "script"  # of the hosts that fail: see jobs.FAILURES
@@ -60,6 +62,7 @@ class KatelloBehaviour:
     host_profile_assume: bool = True  # a known host may come with another DMI UUID
     host_dmi_uuid_duplicates: str = ""  # DMI UUIDs that several hosts may have
     unregister_delete_host: bool = False  # unregistering deletes the host too
+    foreman_proxy_content_auto_sync: bool = False  # a real Foreman has it on until somebody sets it
     fault: str = ""  # one of FAULTS, of a share of the requests
     fault_share: float = 1.0
     fault_on: str = ""  # a regular expression in "POST /rhsm/consumers" and the like

@@ -11,9 +11,10 @@ from aiohttp import web
 from sandbox.katello.answers import Problem, document, katello
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.dynflow import Dynflow, Plan
+from sandbox.katello.inventory import PROXIES, PROXY_ENVIRONMENTS
 from sandbox.katello.lists import listed
 from sandbox.katello.syncs import LOCKED, Syncs
-from sandbox.katello.tasks import NEVER, Task, Tasks
+from sandbox.katello.tasks import NEVER, PROXY_SYNC, Task, Tasks
 
 PUBLISH = "Actions::Katello::ContentView::Publish"
 PROMOTE = "Actions::Katello::ContentView::Promote"
@@ -23,7 +24,12 @@ ENVIRONMENTS = {LIBRARY: "Library", 2: "Test", 3: "Production"}
 MOST_VIEWS = 1000
 _SEARCH = re.compile(r'\s*name\s*(=|~)\s*"?([\w.-]+)"?\s*\Z')
 _REMOVE_SECONDS = 0.1
-_VERBS = {PUBLISH: "Publish", PROMOTE: "Promote", REMOVE: "Remove Versions and Associations"}
+_VERBS = {
+    PUBLISH: "Publish",
+    PROMOTE: "Promote",
+    REMOVE: "Remove Versions and Associations",
+    PROXY_SYNC: "Synchronize smart proxy",
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -163,6 +169,11 @@ class ContentViews:
                 return listed(request, map(_environment, ENVIRONMENTS))
             case "POST", ["content_views"] | ["organizations", _, "content_views"]:
                 return document(self._make(body).document(), 201)
+            case "GET", ["capsules", pk, "content", "lifecycle_environments"]:
+                held = PROXY_ENVIRONMENTS[self.syncs.proxy(pk)]
+                return listed(request, map(_environment, held))
+            case "POST", ["capsules", pk, "content", "sync"] if "content_view_id" in body:
+                return self._begun(self._sync(self.syncs.proxy(pk), body, request_id))
             case "POST", ["content_views", pk, "publish"]:
                 return self._begun(self._publish(self._view(pk), request_id))
             case "POST", ["content_view_versions", pk, "promote"]:
@@ -252,6 +263,33 @@ class ContentViews:
         told = {"environments": [ENVIRONMENTS[each] for each in asked]}
         return self._begin(PROMOTE, view, seconds, told, request_id)
 
+    def _sync(self, proxy: int, body: dict[str, Any], request_id: str) -> Task:
+        """Begin the sync of one content view to a smart proxy, which locks nothing."""
+        view, environments = self._view(str(body["content_view_id"])), PROXY_ENVIRONMENTS[proxy]
+        asked = body.get("environment_id")
+        if asked is not None and asked not in environments:
+            name = ENVIRONMENTS.get(asked, asked)
+            raise self._problem(
+                400, f"Lifecycle environment '{name}' is not attached to this capsule."
+            )
+        wanted = environments if asked is None else (asked,)
+        copies = sum(pk in each.environments for each in view.versions for pk in wanted)
+        behaviour = self.behaviour()
+        seconds = behaviour.proxy_sync_seconds * len(view.repositories) * copies
+        options = {
+            name: body.get(name)
+            for name in (
+                "environment_id",
+                "content_view_id",
+                "repository_id",
+                "skip_metadata_check",
+            )
+        }
+        told = {"smart_proxy": {"id": proxy, "name": PROXIES[proxy][0]}, "options": options}
+        return self._planned(
+            PROXY_SYNC, ("SmartProxy", proxy), f"'{PROXIES[proxy][0]}'", seconds, told, request_id
+        )
+
     def _remove(self, view: View, body: dict[str, Any], request_id: str) -> Task:
         self._require_free(view)
         task = self._begin(REMOVE, view, _REMOVE_SECONDS, {}, request_id)
@@ -280,14 +318,26 @@ class ContentViews:
     def _begin(
         self, label: str, view: View, seconds: float, told: Mapping[str, Any], request_id: str
     ) -> Task:
+        told = {"content_view": {"id": view.pk, "name": view.name}, **told}
+        name = f"content view '{view.name}'; organization 'ACME'"
+        return self._planned(
+            label, ("Katello::ContentView", view.pk), name, seconds, told, request_id
+        )
+
+    def _planned(
+        self,
+        label: str,
+        resource: tuple[str, int],
+        name: str,
+        seconds: float,
+        told: Mapping[str, Any],
+        request_id: str,
+    ) -> Task:
         behaviour = self.behaviour()
-        plan = self.flow.add(seconds)
         task = PlannedTask(
-            label, ("Katello::ContentView", view.pk),
-            f"content view '{view.name}'; organization 'ACME'", behaviour.user, self.now(), seconds,
-            skipped=False, forced=False, behaviour=behaviour, request_id=request_id,
-            verb=_VERBS[label], plan=plan, flow=self.flow,
-            told={"content_view": {"id": view.pk, "name": view.name}, **told},
+            label, resource, name, behaviour.user, self.now(), seconds, skipped=False, forced=False,
+            behaviour=behaviour, request_id=request_id, verb=_VERBS[label], plan=self.flow.add(seconds),
+            flow=self.flow, told=told,
         )  # fmt: skip
         return self.tasks.add(task)
 

@@ -115,6 +115,7 @@ PLUGINS = (
     ("foreman_remote_execution", "16.0.0"),
     ("katello", "4.16.0"),
 )
+APPLICABILITY_BATCH = 50
 _SETTINGS: dict[str, tuple[str, Any]] = {
     "host_re_register_build_only": ("content", False),
     "register_hostname_fact": ("content", ""),
@@ -123,7 +124,7 @@ _SETTINGS: dict[str, tuple[str, Any]] = {
     "default_proxy_download_policy": ("content", "on_demand"),
     "download_rate_limit": ("content", 0),
     "foreman_proxy_content_batch_size": ("content", 100),
-    "applicability_batch_size": ("content", 50),
+    "applicability_batch_size": ("content", APPLICABILITY_BATCH),
     "bulk_load_size": ("content", 2000),
     "sync_total_timeout": ("content", 3600),
     "foreman_tasks_proxy_batch_trigger": ("tasks", True),
@@ -133,7 +134,10 @@ _SETTINGS: dict[str, tuple[str, Any]] = {
     "remote_execution_connect_by_ip": ("remote_execution", False),
     "remote_execution_ssh_user": ("remote_execution", "root"),
 }
-_BEHAVED = ("host_profile_assume", "host_dmi_uuid_duplicates", "unregister_delete_host")
+_BEHAVED = (
+    *("host_profile_assume", "host_dmi_uuid_duplicates", "unregister_delete_host"),
+    "foreman_proxy_content_auto_sync",
+)
 
 PROXIES = {
     1: ("katello.example", ("Dynflow", "Pulpcore")),
@@ -141,6 +145,8 @@ PROXIES = {
     3: ("runner.example", ("Dynflow", "Script", "Ansible")),
     4: ("dns.example", ("DNS",)),
 }
+PROXY_ENVIRONMENTS = {1: (), 2: (1, 2)}
+"""Lifecycle environments whose content a smart proxy holds."""
 
 
 def proxy(pk: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sandbox.exporter import CONTENT_TYPE, METRICS, exposition
 from sandbox.katello import inventory
 from sandbox.katello.access import SESSION, Access
 from sandbox.katello.answers import Problem, bad_search, denied, document, not_found, page
+from sandbox.katello.applicability import Applicability
 from sandbox.katello.authority import Authority
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.candlepin import PREFIX as CANDLEPIN
@@ -45,8 +46,11 @@ STATISTICS = "/stats"
 """Where a watch reads Puma's statistics, as on its control server."""
 KEEP_ALIVE_SECONDS = 50
 SERVER = "perfdash-simulated-katello"
-_TERM = re.compile(r'\s*(\w+)\s*(!?=)\s*"?([\w:-]+)"?\s*\Z')
-_SEARCHED = ("state", "result", "label", "resource_type", "resource_id", "parent_task_id")
+_TERM = re.compile(r'\s*(\w+)\s*(!?=|>=)\s*(?:"([^"]*)"|([\w:-]+))\s*\Z')
+_SEARCHED = (
+    *("state", "result", "label", "resource_type", "resource_id", "parent_task_id"),
+    "started_at",
+)
 
 
 class Site:
@@ -75,6 +79,7 @@ class Site:
         flow = Dynflow(now, lambda: self._load.machine)
         self._views = ContentViews(behaves, now, self._tasks, self._syncs, flow)
         self._jobs = Jobs(behaves, now, lambda: self._load.machine, consumers, self._tasks)
+        self._applicability = Applicability(behaves, now, consumers, self._tasks, flow)
         self.control = Control(
             *(behaviour, self._syncs, self._access, Counter(), consumers, self._load),
             *(self._views, self._jobs),
@@ -155,10 +160,12 @@ class Site:
         self._jobs.note(request)
         if request.method == "POST" and request.path in COMMANDS:
             answer = self._registration.command(request, body)
-        elif (output := self._foreman.answer(request, body)) is not None or (
-            output := self._views.answer(request, body, _request_id(request))
-            or self._jobs.answer(request, body, _request_id(request))
-        ) is not None:
+        elif (
+            (output := self._foreman.answer(request, body)) is not None
+            or (output := self._applicability.answer(request)) is not None
+            or (output := self._views.answer(request, body, _request_id(request))) is not None
+            or (output := self._jobs.answer(request, body, _request_id(request))) is not None
+        ):
             answer = output
         elif request.method == "GET":
             answer = self._read(request)
@@ -284,5 +291,5 @@ def _terms(search: str) -> dict[str, tuple[str, str]]:
         match = _TERM.match(part)
         if match is None or match[1] not in _SEARCHED:
             raise bad_search(match[1] if match else part)
-        terms[match[1]] = (match[2], match[3])
+        terms[match[1]] = (match[2], match[3] if match[3] is not None else match[4])
     return terms

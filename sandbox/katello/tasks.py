@@ -218,6 +218,9 @@ class Tasks:
             "resource_id": lambda task: str(task.resource[1]),
             "state": lambda task: task.state(now),
             "result": lambda task: task.result(now),
+            "started_at": lambda task: (
+                "" if task.state(now) == "planned" else _seconds(task.begins)
+            ),
         }
         asked = [
             (read, *terms[name]) for name, read in known.items() if name in terms
@@ -225,10 +228,15 @@ class Tasks:
 
         def fits(task: Task) -> bool:
             return task.created <= now and all(
-                (read(task) == value) == (sign == "=") for read, sign, value in asked
+                _holds(read(task), sign, value) for read, sign, value in asked
             )
 
         return [task for task in reversed(self.all.values()) if fits(task)]
+
+
+def _holds(known: str, sign: str, value: str) -> bool:
+    """Return whether a term of a search holds. Instants are written so that they sort."""
+    return known >= value if sign == ">=" else (known == value) == (sign == "=")
 
 
 def _seconds(at: datetime) -> str:
