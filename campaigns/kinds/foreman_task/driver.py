@@ -1,8 +1,8 @@
-"""The kind `foreman_task`: a Foreman with Katello publishes or promotes content views, several at once."""
+"""The kind `foreman_task`: tasks of a Foreman with Katello on content views, smart proxies and hosts, several at once."""
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -45,8 +45,15 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
-from campaigns.kinds.foreman_task import views
-from campaigns.kinds.foreman_task.form import LIBRARY, PROMOTE, ForemanTaskForm
+from campaigns.kinds.foreman_task import applicability, proxies, views
+from campaigns.kinds.foreman_task.form import (
+    APPLICABILITY,
+    LIBRARY,
+    PROMOTE,
+    PUBLISH,
+    SYNC,
+    ForemanTaskForm,
+)
 from campaigns.kinds.foreman_task.running import (
     CANCELLED,
     Watched,
@@ -69,7 +76,8 @@ class ForemanTask(Driver):
 
     label = "Foreman task"
     summary = (
-        "Lets a Foreman with Katello publish or promote content views, one or several at once."
+        "Lets a Foreman with Katello publish or promote content views, sync them to a smart proxy, or find the errata that apply "
+        "to hosts, one or several at once."
     )
     question = "How many Dynflow workers do we need to publish several content views at once?"
     families = (KATELLO,)
@@ -81,6 +89,7 @@ class ForemanTask(Driver):
     metrics = (
         Metric("duration", "Duration of all tasks", "s", lower_is_better=True, primary=True),
         Metric("task_rate", "Tasks per second", "1/s", lower_is_better=False),
+        Metric("host_rate", "Hosts per second", "1/s", lower_is_better=False),
         Metric("task_time", "Time of a task, mean", "s", lower_is_better=True),
         Metric("task_time_p50", "Time of a task, median", "s", lower_is_better=True, percentile=0.5),
         Metric("task_time_p95", "Time of a task, p95", "s", lower_is_better=True, percentile=0.95),
@@ -96,11 +105,17 @@ class ForemanTask(Driver):
             return [*katello_proofs(katello), names_shown(target)]
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
-        """Check that the repositories hold content, and that the environment is there."""
+        """Check that there are the hosts; or that the repositories hold content, and that environment and proxy are there."""
         with katello_of(target, rules) as katello:
+            if parameters["task"] == APPLICABILITY:
+                _hosts_of(katello, parameters)
+                return
             source = views.source_of(katello, ids_of(parameters))
-            if parameters["task"] == PROMOTE:
-                views.environment_of(katello, source.organization, parameters["environment"])
+            _environment_of(katello, source, parameters)
+            if parameters["task"] == SYNC:
+                proxies.require_proxy(
+                    katello, parameters["proxy"], parameters["environment"] or LIBRARY
+                )
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
@@ -113,6 +128,7 @@ class ForemanTask(Driver):
         prefix = own_prefix(target)
         with katello_of(target, context) as katello:
             require_services(katello)
+            proxies.end_syncs(katello, work_of(context).tasks, prefix)
             found = views.own_views(katello, prefix)
             removed = views.remove(katello, target, found, work_of(context).tasks, CLEAR_SECONDS)
             left = len(views.own_views(katello, prefix))
@@ -130,13 +146,18 @@ class ForemanTask(Driver):
         ]
 
     def prepares_at_length(self, parameters: Parameters) -> bool:
-        """Return whether content views are published before their promotion is measured."""
-        return bool(parameters["task"] == PROMOTE)
+        """Return whether content views are published before their promotion or sync is measured."""
+        return parameters["task"] in (PROMOTE, SYNC)
 
     def apply(
         self, target: Target, parameters: Parameters, context: Context
     ) -> list[EffectiveSetting]:
-        """Make the content views; those that are to be promoted are published."""
+        """Find the hosts; or make the content views, and publish those that are to be promoted or synced."""
+        if parameters["task"] == APPLICABILITY:
+            with katello_of(target, context) as katello:
+                hosts = _hosts_of(katello, parameters)
+            Work([], hosts=hosts).save(context)
+            return [EffectiveSetting("hosts", parameters["hosts"], len(hosts), ok=True)]
         mark, count, repositories = (
             mark_of(target, context),
             parameters["content_views"],
@@ -144,19 +165,17 @@ class ForemanTask(Driver):
         )
         with katello_of(target, context) as katello:
             source = views.source_of(katello, repositories)
-            environment = 0
-            if parameters["task"] == PROMOTE:
-                environment = views.environment_of(
-                    katello, source.organization, parameters["environment"]
-                )
+            environment = _environment_of(katello, source, parameters)
             made = [
                 views.make(katello, source.organization, f"{mark}{number}", repositories)
                 for number in range(1, count + 1)
             ]
             work = Work([view.pk for view in made], environment)
             work.save(context)
-            if parameters["task"] == PROMOTE:
-                self._publish(katello, target, made, work, context)
+            if parameters["task"] != PUBLISH:
+                self._prepare(katello, target, work, context, promoted=False)
+            if parameters["task"] == SYNC and environment:
+                self._prepare(katello, target, work, context, promoted=True)
             made = [views.view_of(katello, view.pk) for view in made]
         holds = ", ".join(f"{name}: {units}" for name, units in source.units.items())
         return [
@@ -168,27 +187,28 @@ class ForemanTask(Driver):
         """Begin all tasks, and wait until they are at rest; Foreman's clock times them."""
         work, left = work_of(context), ""
         with katello_of(target, context) as katello:
+            if parameters["task"] == APPLICABILITY:
+                found = applicability.compute(katello, mark_of(target, context), work, context)
+                return _measured_of_hosts(found, work.hosts, context.deadline_seconds)
             made = [views.view_of(katello, pk) for pk in work.views]
-            begin = [
-                partial(views.promote, katello, view, work.environment)
-                if parameters["task"] == PROMOTE
-                else partial(views.publish, katello, view)
-                for view in made
-            ]
+            begin = [_beginning(katello, view, parameters, work) for view in made]
             watched = watch(katello, begin, mark_of(target, context), work, context)
             if watched.timed_out:
                 running = [task for task in watched.all if task.state != "stopped"]
                 left = failure_to_end(lambda: end_ours(katello, running, CANCEL_SECONDS))
-        measured = measured_of(watched, context.deadline_seconds)
+        asked = "; Foreman was asked to cancel the others."
+        measured = measured_of(watched, context.deadline_seconds, asked)
         return replace(measured, failure=f"{measured.failure}{left}")
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
     ) -> list[Proof]:
-        """Prove that every content view has its new version where it was asked for."""
+        """Prove that every content view has its new version where it was asked for; of hosts that each was in a task."""
         watched: Watched = measured.work["watched"]
         work, count = work_of(context), parameters["content_views"]
         good = sum(task.succeeded for task in watched.all)
+        if parameters["task"] == APPLICABILITY:
+            return _proofs_of_hosts(watched, work.hosts)
         with katello_of(target, context) as katello:
             made = [views.view_of(katello, pk) for pk in work.views]
             units = sum(views.source_of(katello, ids_of(parameters)).units.values())
@@ -215,6 +235,8 @@ class ForemanTask(Driver):
         begun, check = work_of(context).tasks, while_leased(context)
         check()
         with katello_of(target, context, check) as katello:
+            if parameters["task"] == SYNC:
+                proxies.end_syncs(katello, begun, mark_of(target, context))
 
             def end() -> int:
                 found = views.own_views(katello, mark_of(target, context))
@@ -225,8 +247,9 @@ class ForemanTask(Driver):
             context.say(f"clean-up: {removed.text('content views')}")
 
     def units(self, parameters: Parameters) -> int:
-        """Return the number of tasks."""
-        return int(parameters["content_views"])
+        """Return the number of tasks; of applicability that of hosts, several of which are in one task."""
+        name = "hosts" if parameters["task"] == APPLICABILITY else "content_views"
+        return int(parameters[name])
 
     def concurrency(self, parameters: Parameters) -> int:
         """Return 1: perfdash begins tasks and watches them, one request at a time."""
@@ -234,7 +257,8 @@ class ForemanTask(Driver):
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: how long a publication takes is known only after one."""
-        return 10.0 + 5.0 * int(parameters["content_views"])
+        seconds = 0.2 if parameters["task"] == APPLICABILITY else 5.0
+        return 10.0 + seconds * self.units(parameters)
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return the guide's question on Dynflow's workers, and one on how much more several at once take."""
@@ -262,6 +286,17 @@ class ForemanTask(Driver):
                     "repetitions": 3,
                 },
             ),
+            Preset(
+                "proxy-at-once",
+                "Sync 1, 2, 5 and 10 content views to a smart proxy at once",
+                {"task": "sync", **repositories, **({"proxy": "2"} if sandbox_url else {})},
+                {"content_views": ("1", "2", "5", "10")},
+                {
+                    "question": "How much longer do several content views take if they are synced to a smart proxy at once?",
+                    "order": "interleaved",
+                    "repetitions": 3,
+                },
+            ),
         ]
 
     def recompute(
@@ -279,23 +314,28 @@ class ForemanTask(Driver):
     def _others(katello: Katello, prefix: str) -> list[Task]:
         """Return the tasks at work, once those have ended that Katello began after tasks of earlier runs."""
         until = time.monotonic() + CLEAR_SECONDS
-        tasks = katello.tasks_at_work()
-        for task in tasks:
-            if is_ours(task, (), prefix):
+        others = []
+        for task in katello.tasks_at_work():
+            if is_ours(task, (), prefix) or task.label == proxies.COUNTS_TASK:
                 wait_for(katello, task, until, "Katello began it after a task of an earlier run.")
-        return [task for task in tasks if not is_ours(task, (), prefix)]
+            else:
+                others.append(task)
+        return others
 
     @staticmethod
-    def _publish(
-        katello: Katello, target: Target, made: Sequence[views.View], work: Work, context: Context
+    def _prepare(
+        katello: Katello, target: Target, work: Work, context: Context, *, promoted: bool
     ) -> None:
-        """Publish content views, so that they can be promoted. Raise TargetUnavailable where that fails."""
-        begin = [partial(views.publish, katello, view) for view in made]
+        """Publish or promote the content views before what is measured. Raise TargetUnavailable where that fails."""
+        begin = [
+            _beginning(katello, view, {"task": PROMOTE if promoted else PUBLISH}, work)
+            for view in (views.view_of(katello, pk) for pk in work.views)
+        ]
         watched = watch(katello, begin, mark_of(target, context), work, context)
         if bad := [task for task in watched.all if not task.succeeded]:
             raise TargetUnavailable(
-                f"{len(bad)} of {len(made)} content views were not published"
-                f"{f' within {context.deadline_seconds:g} s' if watched.timed_out else ''}, so none can be promoted. "
+                f"{len(bad)} of {len(begin)} content views were not {'promoted' if promoted else 'published'}"
+                f"{f' within {context.deadline_seconds:g} s' if watched.timed_out else ''}, so nothing can be measured. "
                 f"Foreman says: {watched.first_error or 'nothing'}"
             )
 
@@ -305,8 +345,60 @@ def ids_of(parameters: Parameters) -> list[int]:
     return [int(each) for each in str(parameters["repository_ids"] or "").split(",") if each]
 
 
-def measured_of(watched: Watched, limit: float) -> Measured:
-    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled a task."""
+def _hosts_of(katello: Katello, parameters: Parameters) -> list[int]:
+    return applicability.hosts_found(katello, parameters["search_query"], parameters["hosts"])
+
+
+def _environment_of(katello: Katello, source: views.Source, parameters: Parameters) -> int:
+    """Return the id of the environment to promote to, or that a proxy holds; 0 for Library. Raise DriverError."""
+    name, task = parameters["environment"], parameters["task"]
+    if task == PUBLISH or (task == SYNC and name in ("", LIBRARY)):
+        return 0
+    return views.environment_of(katello, source.organization, name)
+
+
+def _beginning(
+    katello: Katello, view: views.View, parameters: Parameters, work: Work
+) -> Callable[[str], Task]:
+    """Return what begins the task of a content view, given the request's id."""
+    if parameters["task"] == PROMOTE:
+        return partial(views.promote, katello, view, work.environment)
+    if parameters["task"] == SYNC:
+        return partial(proxies.sync, katello, parameters["proxy"], view, work.environment)
+    return partial(views.publish, katello, view)
+
+
+def _measured_of_hosts(watched: Watched, hosts: Sequence[int], limit: float) -> Measured:
+    """Return the result of a run over hosts, several of which are in one task."""
+    done = len(applicability.done_of(watched, hosts))
+    measured = measured_of(watched, limit, f"; {done} of {len(hosts)} hosts were done.")
+    bad = {pk for task in watched.all if failure_of(task) for pk in applicability.hosts_of(task)}
+    good = done - len(bad.intersection(hosts))
+    values = dict(measured.values)
+    if "duration" in values and not measured.failure:
+        values["host_rate"] = good / values["duration"]
+    return replace(measured, values=values, units_done=good, units_failed=len(hosts) - good)
+
+
+def _proofs_of_hosts(watched: Watched, hosts: Sequence[int]) -> list[Proof]:
+    """Prove that each host was in a task that ended with success, and tell whether hosts of others were, too."""
+    ended = [task for task in watched.all if task.succeeded]
+    there = {pk for task in ended for pk in applicability.hosts_of(task)}
+    done, others = len(there.intersection(hosts)), len(there.difference(hosts))
+    count, tasks = len(hosts), len(watched.all)
+    return [
+        Proof("tasks that ended with success", tasks, len(ended), "count", len(ended) == tasks),
+        Proof("hosts in these tasks", count, done, "count", done == count),
+        Proof("hosts of others in these tasks", 0, others, "count", others == 0),
+        Proof("resolution of the duration", "any", resolution_of(watched.all), "s", ok=True),
+    ]
+
+
+def measured_of(watched: Watched, limit: float, rest: str) -> Measured:
+    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled a task.
+
+    rest: what became of what was not at rest at the time limit, after “tasks at rest”.
+    """
     failures = dict(Counter(filter(None, map(failure_of, watched.all))))
     if CANCELLED in failures:
         raise TargetUnavailable(
@@ -318,10 +410,7 @@ def measured_of(watched: Watched, limit: float) -> Measured:
     if watched.timed_out:
         values |= {"duration": watched.wall_seconds, "wall_duration": watched.wall_seconds}
         censored = frozenset({"duration", "wall_duration"})
-        failure = (
-            f"The time limit of {limit:g} s ended the run with {watched.at_rest} of {len(watched.all)} tasks at rest; "
-            "Foreman was asked to cancel the others."
-        )
+        failure = f"The time limit of {limit:g} s ended the run with {watched.at_rest} of {len(watched.all)} tasks at rest{rest}"
     elif failures:
         counts = ", ".join(f"{count} {name}" for name, count in failures.items())
         failure = f"{failed} of {len(watched.all)} tasks failed ({counts}). Foreman says: {watched.first_error}"

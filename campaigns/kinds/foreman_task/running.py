@@ -21,10 +21,11 @@ CANCELLED = "cancelled by others"
 
 @dataclass(slots=True)
 class Work:
-    """What an attempt passes from one step to the next: ids of its content views and tasks, and of the environment."""
+    """What an attempt passes from one step to the next: ids of its content views and tasks, of the environment, and of hosts."""
 
     views: list[int]
     environment: int = 0
+    hosts: list[int] = field(default_factory=list)
     tasks: list[str] = field(default_factory=list)
 
     def save(self, context: Context) -> None:

@@ -417,3 +417,151 @@ def test_each_repository_is_asked_for_once(place, simulator):
     driver.look(place.target, parameters(), RULES)
 
     assert simulator.told()["requests"][asked] - before == 2
+
+
+def registered(place, count):
+    """Register hosts, as their own clients do; return their ids."""
+    for number in range(count):
+        facts = {"network.hostname": f"host{number}.example", "dmi.system.uuid": f"dmi-{number}"}
+        path = "/rhsm/consumers?owner=ACME&activation_keys=bench-ak"
+        place.send("POST", path, {"facts": facts})
+    return [number + 1 for number in range(count)]
+
+
+def applicability(**changes):
+    return parameters(
+        task="applicability", repository_ids="", search_query="name ~ example", **changes
+    )
+
+
+@pytest.mark.parametrize("environment", ["", "Test"])
+def test_content_views_are_synced_to_a_proxy_at_once_and_removed(place, simulator, environment):
+    values = parameters(task="sync", proxy=2, content_views=3, environment=environment)
+
+    measured, proofs = place.run(values)
+
+    assert all(proof.ok for proof in proofs), proofs
+    assert f"content views with one version, in {environment or 'Library'}" in {
+        proof.name for proof in proofs
+    }
+    assert measured.samples["state"] == ["stopped, success"] * 3
+    assert {task[:22] for task in measured.samples["task"]} == {"Synchronize smart prox"}
+    assert measured.values["duration"] > 0
+    assert left(simulator) == 0
+
+
+def test_more_content_views_on_one_worker_are_synced_later_as_the_model_says(place, simulator):
+    simulator.behave(proxy_sync_seconds=0.4)
+    durations = []
+    for place.attempt, count in enumerate((1, 4), start=1):
+        values = parameters(task="sync", proxy=2, content_views=count)
+        durations.append(place.run(values)[0].values["duration"])
+
+    assert durations[1] / durations[0] == pytest.approx(2.8, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "behaviour", "words"),
+    [
+        ({"proxy": 99}, {}, "no smart proxy 99"),
+        ({"proxy": 4}, {}, "does not take content"),
+        (
+            {"proxy": 2, "environment": "Production"},
+            {},
+            "environments right after Library are Test",
+        ),
+        ({"proxy": 1}, {}, "does not hold the lifecycle environment “Library”; it holds none"),
+        (
+            {"proxy": 2},
+            {"foreman_proxy_content_auto_sync": True},
+            "Set foreman_proxy_content_auto_sync to No",
+        ),
+    ],
+)
+def test_a_sync_that_cannot_be_measured_is_told_before_a_run(
+    place, simulator, changes, behaviour, words
+):
+    simulator.behave(**behaviour)
+
+    with pytest.raises(DriverError, match=words):
+        driver.look(place.target, parameters(task="sync", **changes), RULES)
+
+
+def test_syncs_of_a_dead_run_are_ended_by_the_next_and_those_of_others_are_not(place, simulator):
+    simulator.behave(proxy_sync_seconds=60)
+    values = parameters(task="sync", proxy=2)
+    place.begin(values)
+    thread = when_it_runs(simulator, place.cancelled.set)
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    thread.join()
+    simulator.behave(proxy_sync_seconds=0.1)
+    place.attempt, place.cancelled = 2, threading.Event()
+
+    measured, _ = place.run(values)
+
+    assert not measured.failure
+    assert simulator.told()["tasks"].get("running", 0) == 0
+    simulator.begin_sync(proxy=2)
+    with pytest.raises(NotClean, match="other task"):
+        driver.reset(place.target, values, place.context())
+    assert simulator.told()["tasks"]["running"] == 1
+
+
+def test_a_cancelled_sync_leaves_nothing(place, simulator):
+    simulator.behave(proxy_sync_seconds=60)
+    values = parameters(task="sync", proxy=2, content_views=2)
+    place.begin(values)
+    thread = when_it_runs(simulator, place.cancelled.set)
+    with pytest.raises(Cancelled):
+        place.measure(values)
+    thread.join()
+    place.cancelled.clear()
+
+    place.clean_up(values)
+
+    assert left(simulator) == 0
+    assert simulator.told()["tasks"].get("running", 0) == 0
+
+
+def test_a_sync_needs_a_proxy_and_repositories():
+    form = ForemanTaskForm({"task": "sync", "content_views": 1, "hosts": 1})
+
+    assert form.errors == {
+        "proxy": ["Give the id of the smart proxy to sync to."],
+        "repository_ids": ["Give the ids of the repositories that content views hold."],
+    }
+
+
+def test_the_errata_of_many_hosts_are_found_by_tasks_for_up_to_50_of_them(place, simulator):
+    simulator.behave(applicability_seconds=0.01)
+    registered(place, 70)
+
+    measured, proofs = place.run(applicability(hosts=60))
+
+    assert all(proof.ok for proof in proofs), proofs
+    assert (measured.units_done, measured.units_failed) == (60, 0)
+    assert 2 <= len(measured.samples["task"]) <= 60
+    assert measured.values["host_rate"] == pytest.approx(60 / measured.values["duration"])
+    assert simulator.told()["hosts"] == 70
+
+
+def test_too_few_hosts_are_told_before_a_run(place):
+    registered(place, 3)
+
+    with pytest.raises(DriverError, match="finds 3 hosts with content, and 4 are asked for"):
+        driver.look(place.target, applicability(hosts=4), RULES)
+
+
+def test_hosts_that_are_not_done_in_time_have_failed(place, simulator):
+    simulator.behave(applicability_seconds=5)
+    registered(place, 2)
+    values = applicability(hosts=2)
+    place.begin(values)
+    place.deadline_seconds = 0.5
+
+    measured = place.measure(values)
+
+    assert "0 of 2 hosts were done" in measured.failure
+    assert (measured.units_done, measured.units_failed) == (0, 2)
+    assert measured.censored >= {"duration"}
