@@ -4,7 +4,7 @@
 missing_packages() {
   for pair in chromium:chromium nginx:nginx-light redis-server:redis-server sshd:openssh-server cc:gcc haproxy:haproxy pgbouncer:pgbouncer socat:socat ip:iproute2 bwrap:bubblewrap \
     fio:fio sysbench:sysbench hyperfine:hyperfine prometheus:prometheus prometheus-node-exporter:prometheus-node-exporter \
-    apache2:apache2-bin puma:puma; do
+    apache2:apache2-bin puma:puma mosquitto:mosquitto; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair#*:}"
   done
   ls /usr/include/stdlib.h >/dev/null 2>&1 || echo libc6-dev

@@ -17,7 +17,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.program import stored
 from campaigns.kit.rights import Right, may
 
-SHARED = frozenset({"api", "base", "load", "program", "programs", "registry", "servers"})
+SHARED = frozenset({"api", "base", "hosts", "load", "program", "programs", "registry", "servers"})
 """Modules of this package that are no kinds."""
 
 

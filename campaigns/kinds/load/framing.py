@@ -23,7 +23,16 @@ INTERIM = re.compile(rb"\A(?:HTTP/1\.\d 1\d\d.*?\r?\n\r?\n)+", re.DOTALL)
 LENGTH_HEADER = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
 
 
-class Line(asyncio.Protocol):
+class Opened(asyncio.Protocol):
+    """What `wire.opened` returns: a connection of any protocol, with the nanoseconds that opening it took.
+
+    tls_wait_ns: of the wait for its turn to begin with TLS. tls_ns: 0 without TLS.
+    """
+
+    connect_ns = tls_wait_ns = tls_ns = 0
+
+
+class Line(Opened):
     """A connection with at most one request in flight. All instants are of perf_counter_ns.
 
     A subclass defines `finished` and `broke`; exactly one of the two is called for each `send`.
@@ -31,7 +40,6 @@ class Line(asyncio.Protocol):
 
     def __init__(self, most_body_bytes: int = MOST_BODY_BYTES) -> None:
         self.most_bytes = most_body_bytes + MOST_HEAD_BYTES
-        self.connect_ns = self.tls_wait_ns = self.tls_ns = 0
         self.open = False
         self.busy = False
         self.status = 0

@@ -42,7 +42,11 @@ def run(lifeline: Lifeline, sequence: Sequence, prepare: Sequence | None = None)
 
 
 def run_work(
-    lifeline: Lifeline, make: MakeWork, *, one_request_a_host: bool = False
+    lifeline: Lifeline,
+    make: MakeWork,
+    *,
+    one_request_a_host: bool = False,
+    connections_a_host: int = 1,
 ) -> ProgramResult:
     """Do the work that `make` returns, in the number of processes of the request.
 
@@ -51,7 +55,8 @@ def run_work(
     """
     request = lifeline.request
     job = Job.from_request(request, fewer_hosts=one_request_a_host)
-    if problem := lacking(len(job.schedule.numbers), job.most_processes, kernel.most_open_files()):
+    descriptors = kernel.most_open_files() // connections_a_host
+    if problem := lacking(len(job.schedule.numbers), job.most_processes, descriptors):
         raise TooManyHosts(problem)
     if request.get("only_describe"):
         lifeline.report("hello", described(job))

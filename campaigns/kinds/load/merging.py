@@ -12,7 +12,7 @@ from campaigns.kit import histogram
 from campaigns.kit.mappings import ProgramResult
 
 ADDED = (
-    *("failures", "retry_failures", "statuses", "host_failures", "dropped"),
+    *("failures", "retry_failures", "statuses", "host_failures", "dropped", "answering"),
     *(
         "steps_sent",
         "steps_answered",

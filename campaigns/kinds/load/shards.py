@@ -28,6 +28,14 @@ COUNTED = (
     "hosts_failed",
     "hosts_running",
     "hosts",
+    *(
+        "hosts_begun",
+        "hosts_connected",
+        "jobs_notified",
+        "jobs_fetched",
+        "disconnects",
+        "bad_messages",
+    ),
 )
 WORST = ("waited_share",)
 """Of progress: that of the process which it is worst for."""

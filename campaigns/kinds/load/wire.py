@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
 from campaigns.kinds.load.failures import LoadFailed, of_error
-from campaigns.kinds.load.framing import Line
+from campaigns.kinds.load.framing import Line, Opened
 from campaigns.kit.checked_addresses import allowed_addresses_in_thread, family_of
 from campaigns.kit.network import Address, Refused, Rules
 
@@ -138,7 +138,7 @@ async def open_connection(
     )
 
 
-LineOf = TypeVar("LineOf", bound=Line)
+LineOf = TypeVar("LineOf", bound=Opened)
 
 
 async def opened(

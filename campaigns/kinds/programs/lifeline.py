@@ -10,6 +10,7 @@ must not outlive the permission to do so. The whole process group is killed as s
 
 Lines in: `{"request": ..., "parent": pid, "alive_until": s}`, then `{"alive_until": s}` regularly, and
 `{"start_at": s}` once, after the program has reported that it is ready. All instants are of `monotonic`.
+`{"end": true}` asks a program that waits for others to end, and to report its result (`pass_on`).
 Lines out: `{KIND: value}` with hello, ready, progress, samples (columns), and one result as the last.
 """
 

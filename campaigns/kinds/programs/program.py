@@ -88,13 +88,15 @@ def run_program(
     progress: Callable[[ProgramProgress], None] = lambda values: None,
     ready: Callable[[ProgramProgress], None] = lambda values: None,
     start_at: Callable[[], float | None] = lambda: None,
+    ends: Callable[[], bool] = lambda: False,
     keep_loaded: bool = False,
 ) -> Outcome:
     """Run a module as a program with `request` until it ends, is cancelled, or its time is over.
 
     keep_loaded: the module stays loaded between runs, and the program is forked (`loaded`); its function is `main`.
     `ready` is called once a program that waits for its start is prepared; it begins at the instant of
-    `monotonic` that `start_at` returns, which is called until it is not None.
+    `monotonic` that `start_at` returns, which is called until it is not None. Once `ends` returns True, a ready program that waits
+    for others is asked to report its result.
 
     It is killed within a fifth of a second once `cancelled` is set or the lease has run out (the
     outcome is `cancelled`), and at the deadline (`timed_out`). Raise ProgramFailed for a crash.
@@ -106,7 +108,7 @@ def run_program(
         {"progress": progress, "ready": ready},
         cancelled if keep_loaded else None,
     )
-    program.start_at = start_at
+    program.start_at, program.ends = start_at, ends
     return program.outcome_at_end(cancelled, deadline_seconds)
 
 
@@ -269,6 +271,7 @@ class _Program:
         self.lease_seconds = lease_seconds
         self.callbacks = callbacks
         self.start_at: Callable[[], float | None] = lambda: None
+        self.ends: Callable[[], bool] = lambda: False
         self.reported = _Reported()
         self.started = time.monotonic()
         self.lease_sent_at = monotonic()
@@ -334,9 +337,16 @@ class _Program:
             self.start_at = lambda: None
             self.to_send = memoryview(json.dumps({"start_at": instant}).encode() + b"\n")
 
+    def _send_end(self) -> None:
+        """Ask a program that is ready to end, as soon as it has to."""
+        if self.reported.ready is not None and not self.to_send and self.ends():
+            self.ends = lambda: False
+            self.to_send = memoryview(b'{"end": true}\n')
+
     def exchange(self) -> None:
         """Wait a moment for the pipes; send and read what is possible."""
         self._send_start()
+        self._send_end()
         self._send()
         if self.to_send:
             self.selector.register(self._stdin, selectors.EVENT_WRITE)
