@@ -189,9 +189,11 @@ def align(
 
 
 def _was_set(at: Floats, uptimes: Floats) -> bool:
-    """Return whether the clock jumped against the uptime of its machine."""
-    started = (at - uptimes)[np.isfinite(uptimes)]
-    return len(started) > 1 and bool(np.max(np.abs(np.diff(started))) > SET_SECONDS)
+    """Return whether the clock jumped against the uptime of its machine, which falls where that starts again."""
+    known = np.isfinite(uptimes)
+    runs_on = np.diff(uptimes[known]) >= 0
+    jumps = np.abs(np.diff((at - uptimes)[known]))[runs_on]
+    return bool(np.any(jumps > SET_SECONDS))
 
 
 def _gaps(places: Floats, step: float) -> list[tuple[float, float]]:

@@ -70,6 +70,7 @@ class _Watch:
         self._web, self._url, self._sink = web, url, sink
         self._collectors: tuple[str, ...] = COLLECTORS
         self._speeds: dict[Key, float] | None = None
+        self._uptime = 0.0
         self._own_cpu: float | None = None
 
     def look(self) -> None:
@@ -87,7 +88,9 @@ class _Watch:
             )
         clock, uptime = uptime_of(samples)
         at = got.read_clock(self._sink, clock)
-        if self._speeds is None:
+        restarted = uptime is not None and uptime < self._uptime
+        self._uptime = uptime or 0.0
+        if self._speeds is None or restarted:  # it may have started as another machine
             self._speeds = self._read_once(samples)
         self._sink.frame(Frame(at, got.answered, values | self._speeds, uptime))
         self._tell_cost(samples)

@@ -90,6 +90,16 @@ def test_a_clock_that_was_set_judges_nothing():
     assert series(aligned, LOAD).values == pytest.approx([1.0] * 10)
 
 
+def test_a_machine_that_starts_again_has_set_no_clock():
+    result = Recording()
+    for second in range(10):
+        uptime = 100.0 + second if second < 4 else second - 3.5
+        result.frame(Frame(AHEAD + second, second + 0.01, {LOAD: 1.0}, uptime))
+    result.clock(ClockReading(0.0, 0.002, AHEAD))
+
+    assert align(result, 0.0, 1.0).is_certain(1.0)
+
+
 def test_a_clock_that_leaves_the_workers_was_set_even_where_no_uptime_is_told():
     def was_set(jump):
         clock = clock_of(

@@ -87,6 +87,23 @@ def test_node_exporter_is_asked_for_its_twelve_collectors_and_its_clock():
     assert sink.cpu_seconds == [0.0, 0.0]
 
 
+def test_a_machine_that_starts_with_more_cores_is_told_with_these():
+    cores, booted = [1], [1000.0]
+
+    def answer(_, __):
+        lines = [f'node_cpu_seconds_total{{cpu="{n}",mode="user"}} 5' for n in range(cores[0])]
+        lines += ["node_time_seconds 5000", f"node_boot_time_seconds {booted[0]}"]
+        return 200, "\n".join(lines).encode() + b"\n"
+
+    def restart():
+        cores[0], booted[0] = 4, 4990.0
+
+    with serving(answer) as server:
+        sink = watched(node_exporter.source, server.place, between=restart)
+
+    assert sink.facts["cores"] == 4.0
+
+
 def test_a_node_exporter_without_one_of_the_collectors_is_asked_for_all():
     def answer(path, _):
         return (
