@@ -1,11 +1,14 @@
 """Campaigns on simulated servers whose modelled machines are watched: what binds there is known, and is said."""
 
+import re
+
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
 
 from campaigns.execution import dispatch
 from campaigns.execution.running import execute
+from campaigns.findings.answers import answer_of
 from campaigns.findings.compute import analyse
 from campaigns.findings.store import findings_of
 from campaigns.findings.wording.binding import binding_sentence
@@ -18,6 +21,7 @@ from campaigns.results.watched import watched_of
 from campaigns.stats.binding import Resource
 from campaigns.targets.watches.base import Key
 from campaigns.targets.watches.sources.node_exporter import NodeExporter
+from campaigns.targets.watches.sources.process_exporter import ProcessExporter
 from campaigns.targets.watches.sources.puma import Puma
 from sandbox.process import running
 
@@ -54,7 +58,7 @@ SYNC = {
 @pytest.fixture(autouse=True)
 def _often(monkeypatch, settings, tmp_path, worker):
     """Watch more often than real servers are: these runs take a second or two."""
-    for source in (NodeExporter, Puma):
+    for source in (NodeExporter, ProcessExporter, Puma):
         monkeypatch.setattr(source, "steps", (STEP, STEP))
     monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
     settings.ALLOWED_ADDRESSES = "127.0.0.1:*"
@@ -116,6 +120,36 @@ def test_memory_binds_from_the_workers_on_with_which_the_modelled_machine_swaps(
         assert largest[Key("queue.waiting", "threads puma")] == backlog
         assert largest[Key("queue.busy", "threads puma")] == HOSTS - backlog
         assert largest[Key("queue.limit", "threads puma")] == pytest.approx(5 * workers)
+
+
+def test_threads_that_exist_from_the_start_take_less_memory_of_puma():
+    """The tuning guide's 12 %, once all threads exist: the largest value of a run."""
+    owner = User.objects.create(username="owner")
+    parameters = {
+        **REGISTRATION["parameters"],
+        "hosts": 40,
+        "puma_workers": 2,
+        "puma_threads": 16,
+    }
+    with running(katello={"memory_gib": 40, "time_scale": 0.05}) as sandbox:
+        katello_target(sandbox.katello.tls_url, sandbox.katello.ca(), owner)
+        target = Target.objects.get(name=KATELLO)
+        campaign, _ = finished(
+            REGISTRATION
+            | {
+                "target": target.pk,
+                "parameters": parameters,
+                "factors": {"puma_threads_min": [0, 16]},
+                "primary_metric": "watched.memory_peak:puma",
+                "repetitions": 3,
+            }
+        )
+
+    answer = answer_of(findings_of(campaign, campaign.primary_metric))
+    assert answer is not None
+    assert re.fullmatch(
+        r"Least Puma threads 16 takes 1[012](\.\d)? % less memory than 0\.", answer.sentence
+    )
 
 
 def test_cpu_binds_from_the_concurrency_on_at_which_the_modelled_cpus_are_full():
