@@ -162,10 +162,10 @@ PRESETS = (
     ),
     Preset(
         "threads-min",
-        "Least Puma threads 0 and 16 of 16, 2 workers, 8 CPUs: memory of Puma",
+        "Least Puma threads 0 and 16 of 16, 2 workers, 8 CPUs, 400 hosts: memory of Puma",
         {
             **COMMON,
-            "hosts": "200",
+            "hosts": "400",
             "start": "barrier",
             "puma_workers": "2",
             "puma_threads": "16",
@@ -177,7 +177,7 @@ PRESETS = (
             "question": "How much less memory does Puma take if its threads exist from the start?",
             "primary_metric": "watched.memory:puma",
             "order": "interleaved",
-            "repetitions": 5,
+            "repetitions": 4,
         },
     ),
     *(
