@@ -212,7 +212,7 @@ class ActionForm(forms.Form):
         has_value: bool = False,
     ) -> None:
         super().__init__(data, prefix=path, initial=_typed(action))
-        self.title, is_step = title, path == "action"
+        self.title, is_step = title, path in ("action", "ready")
         value = " {value} alone becomes the value." if has_value else ""
         sample = '{"value": "{value}"}' if has_value else '{"force": true}'
         self.fields["body"].help_text = f"JSON, such as {sample}.{value} Empty: none."

@@ -20,8 +20,8 @@ from campaigns.planning.api import fitness, launches, schemas
 from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, history, retention, submissions, watched
 from campaigns.reviews.api import bundles, comments, conclusions, reports
+from campaigns.targets.api import recipes, targets, trying, watches
 from campaigns.targets.api import settings as target_settings
-from campaigns.targets.api import targets, trying, watches
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
@@ -85,6 +85,8 @@ urlpatterns = [
     path(
         "targets/<int:pk>/read-settings", target_settings.ReadBack.as_view(), name="api-read-back"
     ),
+    path("recipes", recipes.Recipes.as_view(), name="api-recipes"),
+    path("targets/<int:pk>/recipes", recipes.ImportRecipe.as_view(), name="api-import-recipe"),
     path("targets/<int:pk>/steps", target_settings.Steps.as_view(), name="api-steps"),
     path("targets/<int:pk>/steps/<int:number>", target_settings.OneStep.as_view(), name="api-step"),
     path("targets/<int:pk>/fitness", fitness.FitnessOfTarget.as_view(), name="api-fitness"),

@@ -13,8 +13,8 @@ from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
 from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
+from campaigns.targets.pages import recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
-from campaigns.targets.pages import targets, watches
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -53,6 +53,9 @@ urlpatterns = [
         target_settings.setting_delete,
         name="setting-delete",
     ),
+    path("targets/<int:pk>/recipes/", recipes.recipe_list, name="recipe-list"),
+    path("targets/<int:pk>/recipes/import/", recipes.recipe_import, name="recipe-import"),
+    path("targets/<int:pk>/recipes/<slug:name>/", recipes.recipe_page, name="recipe"),
     path("targets/<int:pk>/steps/", target_settings.step_new, name="step-new"),
     path("targets/<int:pk>/steps/<int:number>/", target_settings.step_edit, name="step-edit"),
     path(

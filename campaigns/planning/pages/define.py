@@ -270,7 +270,7 @@ def _initial(request: HttpRequest) -> Entered:
         kind = next((name for name, d in kinds.items() if d.probes(target.family)), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
-    entered = forms.blank(kind, teams, target)
+    entered = forms.with_preset(forms.blank(kind, teams, target), request.GET.get("preset", ""))
     return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import add_errors, ask_again
-from campaigns.kit.mappings import CleanedData
+from campaigns.kit.mappings import CleanedData, TemplateContext
 from campaigns.kit.pages.forms import Problem, problems_of
 from campaigns.kit.pages.moved import Moved, of_form, opened_on, posted, seen_in
 from campaigns.kit.pages.people import takes, user_of
@@ -64,14 +64,14 @@ class Edited:
 @takes(Right.OPERATE, Target)
 def setting_new(request: HttpRequest, pk: int) -> HttpResponse:
     """Create a setting."""
-    return _setting(request, _target(pk), None)
+    return _setting(request, in_use(pk), None)
 
 
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def setting_edit(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Change a setting."""
-    target = _target(pk)
+    target = in_use(pk)
     return _setting(request, target, get_object_or_404(Setting, target=target, name=name))
 
 
@@ -79,7 +79,7 @@ def setting_edit(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def setting_delete(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Delete a setting."""
-    row = get_object_or_404(Setting, target=_target(pk), name=name)
+    row = get_object_or_404(Setting, target=in_use(pk), name=name)
     return _removed(
         request, pk, row.name, lambda: target_settings.delete_setting(row, user_of(request))
     )
@@ -89,14 +89,14 @@ def setting_delete(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def step_new(request: HttpRequest, pk: int) -> HttpResponse:
     """Create a step."""
-    return _step(request, _target(pk), None)
+    return _step(request, in_use(pk), None)
 
 
 @require_http_methods(["GET", "POST"])
 @takes(Right.OPERATE, Target)
 def step_edit(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Change a step."""
-    target = _target(pk)
+    target = in_use(pk)
     return _step(request, target, get_object_or_404(TargetStep, target=target, pk=number))
 
 
@@ -104,7 +104,7 @@ def step_edit(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def step_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Delete a step."""
-    row = get_object_or_404(TargetStep, target=_target(pk), pk=number)
+    row = get_object_or_404(TargetStep, target=in_use(pk), pk=number)
     return _removed(
         request, pk, row.name, lambda: target_settings.delete_step(row, user_of(request))
     )
@@ -114,13 +114,13 @@ def step_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def ssh(request: HttpRequest, pk: int) -> HttpResponse:
     """Edit the SSH login of the target."""
-    target = _target(pk)
+    target = in_use(pk)
     row = SshLogin.objects.filter(target=target).first()
     form = SshForm(posted(request), instance=row or SshLogin(target=target))
     for given in () if row else given_at_machine(target, of_commands=False)[:1]:
         form.initial.update(host=given.host, port=given.port, username=given.username)
         form.fields["key"].help_text = f"Empty: the key or password that was given for {given}."
-    return _edit(
+    return edit(
         request,
         Edited(
             target=target,
@@ -139,7 +139,7 @@ def ssh(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def ssh_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the SSH login of the target."""
-    row = get_object_or_404(SshLogin, target=_target(pk))
+    row = get_object_or_404(SshLogin, target=in_use(pk))
     return _removed(
         request, pk, "The SSH login", lambda: ssh_logins.delete_ssh(row, user_of(request))
     )
@@ -149,7 +149,7 @@ def ssh_delete(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def ssh_accept(request: HttpRequest, pk: int) -> HttpResponse:
     """Accept the host key whose fingerprint was shown."""
-    row = get_object_or_404(SshLogin, target=_target(pk))
+    row = get_object_or_404(SshLogin, target=in_use(pk))
     shown = request.POST.get("fingerprint", "")
     errors = _tried(lambda: ssh_logins.accept_host_key(row, shown, user_of(request)))
     for text in _texts(errors):
@@ -164,14 +164,14 @@ def ssh_accept(request: HttpRequest, pk: int) -> HttpResponse:
 @takes(Right.OPERATE, Target)
 def read_back(request: HttpRequest, pk: int) -> HttpResponse:
     """Read all settings back, and log in by SSH."""
-    why_not = request_look(_target(pk))
+    why_not = request_look(in_use(pk))
     messages.info(request, why_not or "The settings are being read back; reload in a moment.")
     return redirect("target", pk)
 
 
 def _setting(request: HttpRequest, target: Target, row: Setting | None) -> HttpResponse:
     data, shown = posted(request), row or NEW_SETTING
-    return _edit(
+    return edit(
         request,
         Edited(
             target=target,
@@ -192,7 +192,7 @@ def _setting(request: HttpRequest, target: Target, row: Setting | None) -> HttpR
 
 def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpResponse:
     data, shown = posted(request), row or NEW_STEP
-    return _edit(
+    return edit(
         request,
         Edited(
             target=target,
@@ -208,13 +208,23 @@ def _step(request: HttpRequest, target: Target, row: TargetStep | None) -> HttpR
     )
 
 
-def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
-    """Show a form, or save its input. A form with errors keeps its input."""
+def edit(
+    request: HttpRequest,
+    edited: Edited,
+    *,
+    is_sent: bool | None = None,
+    about: TemplateContext | None = None,
+) -> HttpResponse:
+    """Show a form, or save its input. A form with errors keeps its input.
+
+    is_sent: whether the request sends this form; by default each POST does. about: what the page says besides.
+    """
+    sends = request.method == "POST" if is_sent is None else is_sent
     row, form = edited.row, edited.form
     now = edited.stored(row) if row else None
     others: list[str] = []
     changed = None
-    if request.method == "POST" and all(action.is_valid() for action in edited.actions):
+    if sends and all(action.is_valid() for action in edited.actions):
         sent = {name: form.data.get(name, "") for name in form.fields}
         sent |= {str(action.prefix): action.action() for action in edited.actions}
         try:
@@ -228,7 +238,7 @@ def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
             others = _add_errors(edited, invalid)
         else:
             return _saved(request, edited.target, edited.name)
-    wrong = request.method == "POST" and not changed
+    wrong = sends and not changed
     if wrong or changed:
         ask_again(form, SECRETS)
     context = {
@@ -240,6 +250,7 @@ def _edit(request: HttpRequest, edited: Edited) -> HttpResponse:
         "remove": edited.remove,
         "seen": opened_on(request, now, changed),
         "moved": changed and _moved(changed, edited),
+        **(about or {}),
     }
     status = 409 if changed else 422 if wrong else 200
     return render(request, "targets/setting.html", context, status=status)
@@ -267,7 +278,8 @@ def _add_errors(edited: Edited, invalid: Invalid) -> list[str]:
     return others
 
 
-def _target(pk: int) -> Target:
+def in_use(pk: int) -> Target:
+    """Return a target that is not retired. Raise Http404."""
     return get_object_or_404(Target, pk=pk, retired_at=None)
 
 

@@ -18,6 +18,7 @@ from campaigns.planning import launch_checks, lifecycle
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
+from campaigns.targets.recipes.reading import shipped
 from campaigns.targets.saving import save_target
 from campaigns.tests.targets import postgresql_server, ssh_server
 
@@ -161,6 +162,48 @@ def test_by_sql_a_cancelled_campaign_puts_back_what_a_killed_worker_left(
 
     assert FoundSetting.objects.get().restored_at
     assert (database.shown("max_connections"), database.automatic) == ("20", "")
+
+
+def of_recipe(name, database, restart):
+    """The setting of a shipped recipe, adapted to this database."""
+    program = next(each for each in database.restart if each.endswith("/pg_ctl"))
+    where = (
+        f"-h 127.0.0.1 -p {database.port} -U {postgresql_server.USER} -d {postgresql_server.USER}"
+    )
+    psql = f"env PGPASSWORD={database.password} {program.rpartition('/')[0]}/psql {where}"
+    words = {
+        "/var/lib/pgsql/data/postgresql.conf": str(database.cluster / "postgresql.conf"),
+        "systemctl restart postgresql": shlex.join(restart),
+        "runuser -u postgres -- psql": psql,
+    }
+    setting = dict(shipped()[name].setting)
+    for action in ("apply", "read_back"):
+        arguments = [words.get(each, each) for each in setting[action]["arguments"]]
+        setting[action] = {**setting[action], "arguments": arguments}
+    return setting
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_by_its_file_what_a_killed_worker_left_is_set_again_and_put_back(
+    database, target, admin, launched, told
+):
+    restart = killing(database.restart, told)
+    file = database.cluster / "postgresql.conf"
+    before = file.read_text()
+    define(target, admin, **of_recipe("postgresql-max-connections-file", database, restart))
+    campaign = launched(factors={"max_connections": [30]}, repetitions=1)
+
+    assert execute_until_killed() == signal.SIGKILL
+    assert "max_connections = 30\n" in file.read_text(), "written, and not in force"
+    assert database.shown("max_connections") == "20"
+    go()
+
+    assert [each.state for each in Attempt.objects.order_by("pk")] == ["lost", "accepted"]
+    assert campaign.runs.get().state == "done"
+    restore_settings.restore(target.pk)
+    assert FoundSetting.objects.get().restored_at
+    assert (database.shown("max_connections"), database.automatic) == ("20", "")
+    assert file.read_text() == before
 
 
 def test_levels_are_set_by_sql_and_put_back_at_the_end(database, target, admin, launched):

@@ -1,0 +1,142 @@
+"""What a recipe is, and what is refused; and that the shipped ones are whole."""
+
+import re
+
+import pytest
+
+from campaigns.kinds.registry import all_kinds
+from campaigns.kit.errors import Invalid
+from campaigns.models import Setting
+from campaigns.targets.actions import Role, parse
+from campaigns.targets.actions.values import MOST_LETTERS
+from campaigns.targets.recipes.reading import SCRIPTS, read_recipe, script, shipped, shipped_text
+from campaigns.targets.setting_forms import SettingForm
+
+pytestmark = pytest.mark.unit
+
+WHOLE = """
+title: Workers
+question: How many workers?
+source: A guide
+costs: A restart
+setting:
+  name: workers
+  minimum: 1
+  apply: {way: http, method: PUT, url: /workers, body: {value: "{value}"}}
+  read_back: {way: http, url: /workers, at: value}
+"""
+EVERY = {
+    *("puma-workers", "puma-threads-min", "puma-threads-max", "db-pool"),
+    *("apache-serverlimit", "apache-maxrequestworkers", "apache-limitnofile"),
+    *("dynflow-workers", "dynflow-threads"),
+    *("mqtt-rate-limit", "mqtt-resend-interval", "mqtt-ttl", "mqtt-limitnofile"),
+    *(
+        f"postgresql-{name}-{way}"
+        for name in ("max-connections", "shared-buffers", "work-mem", "autovacuum")
+        for way in ("sql", "file")
+    ),
+    *("transparent-huge-pages", "tuned-profile", "power-mode", "proxy-timeout"),
+    *("installer-profile", "haproxy-maxconn"),
+}
+
+
+def errors_of(text):
+    with pytest.raises(Invalid) as invalid:
+        read_recipe(text)
+    return invalid.value.errors
+
+
+def test_a_recipe_says_what_it_is_and_has_a_setting():
+    recipe = read_recipe(WHOLE)
+    assert (recipe.title, recipe.name, recipe.families) == ("Workers", "workers", [])
+    assert recipe.fits("anything")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path", "words"),
+    [
+        ("question: How many workers?", "", "question", "A recipe says its question."),
+        ("costs: A restart", "costs: 3", "costs", "Give a text."),
+        ("source: A guide", "sauce: A guide", "sauce", "There is no field “sauce” here"),
+        ("  read_back: {way: http, url: /workers, at: value}", "", "setting.read_back", "Say how it is read back"),
+        ("{way: http, url: /workers, at: value}", "{way: manual}", "setting.read_back", "is read back by HTTP, SQL or a command"),
+        ("costs: A restart", "costs: [", "yaml", "Line "),
+        ("costs: A restart", "costs: &a x\nneeds: *a", "yaml", "has no aliases"),
+        ("costs: A restart", "costs: !!python/object:os.system x", "yaml", "could not determine a constructor"),
+        ("costs: A restart", "costs: !script no_such", "yaml", "there is no script no_such; there are "),
+        ("minimum: 1", "minimum: .nan", "", ""),
+        ("costs: A restart", "costs: " + "[" * 30 + "]" * 30, "yaml", "nested deeper than 20 levels"),
+        ("title: Workers", "title: " + "x" * 41_000, "yaml", "at most 40,000 letters"),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else None,
+)  # fmt: skip
+def test_what_is_wrong_with_a_recipe_is_told_by_field(before, after, path, words):
+    text = WHOLE.replace(before, after)
+    if not path:
+        assert read_recipe(text)
+        return
+    errors = errors_of(text)
+    assert words in " ".join(errors[path])
+
+
+@pytest.mark.parametrize("text", ["", "words", "- a", "3", "\0"])
+def test_what_is_no_recipe_is_refused(text):
+    assert "yaml" in errors_of(text)
+
+
+def test_by_sql_what_is_read_is_what_is_set():
+    text = WHOLE.partition("  apply")[0] + (
+        "  apply: {way: sql, parameter: work_mem, unit: MB}\n"
+        "  read_back: {way: sql, parameter: work_mem, unit: kB}\n"
+    )
+    assert errors_of(text) == {
+        "setting.read_back.unit": ["It reads kB, and sets MB: that cannot work."]
+    }
+
+
+def test_the_recipes_of_the_tuning_guide_are_there():
+    assert set(shipped()) == EVERY
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_a_shipped_recipe_is_whole(name):
+    recipe = shipped()[name]
+    assert all((recipe.published, recipe.costs, recipe.needs, recipe.tried)), "each is said"
+    apply = parse(recipe.setting["apply"], Role.APPLY)
+    read = parse(recipe.setting["read_back"], Role.READ)
+    for ready in recipe.readiness:
+        parse(ready.action, Role.READY)
+    for argument in (*apply.arguments, *read.arguments):
+        assert 0 < len(argument) <= MOST_LETTERS
+        assert "\n" not in argument, "the page has one argument a line"
+    known = {*SettingForm.Meta.fields, "apply", "read_back"}
+    assert set(recipe.setting) <= known
+    setting = Setting(**recipe.setting)
+    assert setting.type in Setting.Type.values
+    assert (setting.type == "choice") == bool(setting.choices)
+    assert not any(
+        recipe.name in driver.parameters.base_fields
+        for driver in all_kinds().values()
+        if not recipe.families or set(recipe.families) & set(driver.families)
+    ), "a parameter of a kind has this name"
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_the_preset_of_a_recipe_varies_its_setting(name):
+    used = shipped()[name].preset
+    if used is None:
+        return
+    presets = {each.name: each for each in all_kinds()[used.kind].presets("")}
+    preset = presets[used.name]
+    general = used.kind == "sql" or name == "installer-profile"
+    assert general or shipped()[name].name in preset.names
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.sh")), ids=lambda path: path.stem)
+def test_a_script_is_one_argument_and_says_what_it_takes(path):
+    assert path.read_text().startswith("# ")
+    text = script(path.stem)
+    assert "\n" not in text
+    assert not re.search(r"(^|[;{(] )# ", text)
+    used = [name for name in shipped() if f"!script {path.stem}" in shipped_text(name)]
+    assert used
