@@ -99,6 +99,8 @@ def paths(perfdash, paired, slow):
         "target": "/targets/1/",
         "new setting": "/targets/1/settings/",
         "new step": "/targets/1/steps/",
+        "recipes": "/targets/1/recipes/",
+        "a recipe": "/targets/1/recipes/apache-limitnofile/",
         "commands of a target": "/targets/1/ssh/",
         "new target": "/targets/new/",
         "edit a target": "/targets/1/edit/",

@@ -80,12 +80,21 @@ def recipe_list(request: HttpRequest, pk: int) -> HttpResponse:
                 text = form.text()
                 return _form(request, target, read_recipe(text), text)
         except Invalid as invalid:
-            texts = [
-                f"{path}: {text}" if path not in form.fields else text
-                for path, each in invalid.errors.items()
-                for text in each
-            ]
-            add_errors(form, Invalid({"yaml": texts}))
+            _add(form, invalid)
+    return _list(request, target, form)
+
+
+def _add(form: RecipeForm, invalid: Invalid) -> None:
+    """Add what is wrong with a recipe; its own fields stand before their messages."""
+    texts = [
+        text if path in form.fields else f"{path}: {text}"
+        for path, each in invalid.errors.items()
+        for text in each
+    ]
+    add_errors(form, Invalid({"yaml": texts}))
+
+
+def _list(request: HttpRequest, target: Target, form: RecipeForm) -> HttpResponse:
     known = set(target.setting_rows.values_list("name", flat=True))
     rows = [
         RecipeRow(name, each, each.name in known, preset_label(each))
@@ -114,8 +123,11 @@ def recipe_import(request: HttpRequest, pk: int) -> HttpResponse:
     target, text = in_use(pk), request.POST.get("recipe", "")
     try:
         recipe = read_recipe(text)
-    except Invalid:
-        raise Http404 from None
+    except Invalid as invalid:
+        form = RecipeForm({"yaml": text})
+        form.is_valid()
+        _add(form, invalid)
+        return _list(request, target, form)
     return _form(request, target, recipe, text)
 
 

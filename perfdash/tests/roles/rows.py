@@ -132,6 +132,7 @@ def rows_of(team: Team, number: int) -> Rows:
             "programs": program.pk,
             "targets": target.pk,
             "settings": setting.name,
+            "recipes": "apache-limitnofile",
             "steps": step.pk,
             "watches": watch.pk,
             "source": "ssh",

@@ -48,7 +48,7 @@ def filled(page):
     names = re.findall(r'<input[^>]*\bname="([^"]+)"[^>]*>', page)
     sent = {}
     for name in names:
-        tag = re.search(rf'<input[^>]*\bname="{name}"[^>]*>', page)[0]
+        tag = next(re.finditer(rf'<input[^>]*\bname="{name}"[^>]*>', page))[0]
         value = re.search(r'\bvalue="([^"]*)"', tag)
         if 'type="checkbox"' in tag:
             if " checked" in tag:
