@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Any
 
@@ -18,6 +19,7 @@ from campaigns.targets.actions.values import COMMAND, FIELDS, HTTP, MANUAL, METH
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
 MOST_SETTINGS, MOST_STEPS = 50, 20
+MOST_ROWS, LETTERS_A_ROW = 24, 80
 
 
 class Choices(forms.Field):
@@ -220,6 +222,8 @@ class ActionForm(forms.Form):
             "arguments"
         ].help_text = f"One per line; each line is one argument.{value} For administrators."
         self.fields["seconds"].unit = "s"  # type: ignore[attr-defined]
+        rows = _rows_for(action.get("arguments", ()))
+        self.fields["arguments"].widget.attrs["rows"] = rows
         if has_value:
             self.fields[
                 "arguments"
@@ -258,6 +262,12 @@ class ActionForm(forms.Form):
             for name in FIELDS[clean["way"]]
             if name in clean and (clean[name] is not None if name == "body" else clean[name])
         }
+
+
+def _rows_for(arguments: Sequence[str]) -> int:
+    """Return how many rows show a program and its arguments, of which a script takes several."""
+    rows = sum(1 + len(text) // LETTERS_A_ROW for text in arguments)
+    return max(3, min(MOST_ROWS, rows))
 
 
 def _typed(action: Json) -> JsonObject:

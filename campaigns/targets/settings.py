@@ -179,5 +179,5 @@ def as_levels(setting: Setting) -> str:
         return ", ".join(map(str, setting.choices))
     if low is None and high is None:
         return f"any {setting.get_type_display()}{unit}"
-    bounds = " to ".join("…" if each is None else f"{each:g}" for each in (low, high))
+    bounds = " to ".join("…" if each is None else f"{each:.15g}" for each in (low, high))
     return f"{bounds}{unit}"

@@ -1,6 +1,6 @@
 # Print the choice in force in files of the kernel: the one in brackets, or all of a line. $1 the files, as a pattern.
 set -eu;
 for file in $1; do
-[ -w "$file" ] || { echo "$(id -un) may not write $file" >&2; exit 1; };
+[ -w "$file" ] || { echo "there is no $file that $(id -un) may write" >&2; exit 1; };
 sed 's/.*\[\(.*\)\].*/\1/' "$file";
 done | sort -u | paste -s -d ,

@@ -4,9 +4,9 @@
 set -eu;
 fail() { echo "$1" >&2; exit 1; };
 file=$(readlink -f "$1") || fail "$(id -un) cannot reach $1";
-[ -w "$(dirname "$file")" ] || fail "$(id -un) may not write $file";
+[ -w "$(dirname "$file")" ] || fail "there is no $file that $(id -un) may write";
 [ -e "$file" ] || { echo "$4"; exit 0; };
-[ -w "$file" ] || fail "$(id -un) may not write $file";
+[ -w "$file" ] || fail "there is no $file that $(id -un) may write";
 since=$(sh -c "$5");
 [ "$(stat -c %Y "$file")" -le "${since:-0}" ] || fail "$1 was changed after the service started: restart it";
 key="$2" between="$3" usual="$4" behind="${6:-}" awk '

@@ -8,9 +8,9 @@ none() { case $1 in -) ;; *) printf '%s' "$1";; esac; };
 behind=$(none "${6:--}"); first=$(none "${7:--}"); without=$(none "${8:--}");
 mkdir -p "$(dirname "$2")" 2> /dev/null || fail "$(id -un) may not make $(dirname "$2")";
 file=$(readlink -f "$2") || fail "$(id -un) cannot reach $2";
-[ -w "$(dirname "$file")" ] || fail "$(id -un) may not write $file";
+[ -w "$(dirname "$file")" ] || fail "there is no $file that $(id -un) may write";
 had=yes; [ -e "$file" ] || { had=no; printf '%s\n' "$first" > "$file"; };
-[ -w "$file" ] || fail "$(id -un) may not write $file";
+[ -w "$file" ] || fail "there is no $file that $(id -un) may write";
 old=$file.perfdash-old; new=$file.perfdash-new; said=$(mktemp);
 cp -p "$file" "$old"; cp -p "$file" "$new";
 key="$3" text="$3$4$1$behind" gone=$([ -n "$without" ] && [ "$1" = "$without" ] && echo yes || echo no) awk '

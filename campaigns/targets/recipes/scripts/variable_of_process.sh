@@ -2,7 +2,7 @@
 # $1 command that prints the process, $2 name, $3 the value without it, $4 the file that sets it.
 set -eu;
 fail() { echo "$1" >&2; exit 1; };
-[ -w "$4" ] || fail "$(id -un) may not write $4";
+[ -w "$4" ] || fail "there is no $4 that $(id -un) may write";
 process=$(sh -c "$1");
 [ "${process:-0}" -gt 0 ] || fail "the service does not run";
 value=$(tr '\0' '\n' < "/proc/$process/environ" | sed -n "s/^$2=//p");

@@ -2,6 +2,6 @@
 set -eu;
 value=$1; shift;
 for file in "$@"; do
-[ -w "$file" ] || { echo "$(id -un) may not write $file" >&2; exit 1; };
+[ -w "$file" ] || { echo "there is no $file that $(id -un) may write" >&2; exit 1; };
 printf '%s' "$value" > "$file";
 done

@@ -72,6 +72,7 @@ def test_the_page_of_a_target_leads_to_the_recipes_that_fit_it(browser, target, 
     assert recipes in browser.get(reverse("target", args=[target.pk])).content.decode()
     page = browser.get(recipes).content.decode()
     assert "LimitNOFILE of Apache" in page
+    assert "work_mem" not in page, "of a database, or of a server on its machine"
     assert "Workers of Puma" not in page, "of a Foreman alone"
     target.family = "katello"
     target.save()
