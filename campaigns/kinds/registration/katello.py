@@ -32,6 +32,7 @@ from campaigns.kinds.registration.form import hosts_of
 from campaigns.kinds.registration.requests import (
     OTHERS,
     attempt_prefix,
+    attempts_prefix,
     is_global,
     refuse_others,
     say_removed,
@@ -56,7 +57,7 @@ class KatelloServer:
         with katello_of(target, rules) as katello:
             proofs = katello_proofs(katello)
             mode = str(katello.get("/rhsm/status").get("mode", UNKNOWN))
-            ours = foreman_hosts.count_hosts(katello, own_prefix(target))
+            ours = foreman_hosts.count_hosts(katello, attempts_prefix(target))
         warnings = warnings_of(typed_in(target.settings, target.hardware))
         return [
             *proofs,
@@ -77,12 +78,12 @@ class KatelloServer:
             return busy_text(len(katello.tasks_at_work()))
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
-        """Remove the hosts of this installation, and wait until no task runs."""
+        """Remove the hosts of all attempts of this installation, and wait until no task runs. Populations stay."""
         with katello_of(target, context) as katello:
             require_services(katello)
-            removed = _remove(katello, target, own_prefix(target), context)
+            removed = _remove(katello, target, attempts_prefix(target), context)
             running = _wait_until_idle(katello)
-            left = foreman_hosts.count_hosts(katello, own_prefix(target))
+            left = foreman_hosts.count_hosts(katello, attempts_prefix(target))
             others = _of_others(katello, target)
         names = ", ".join(f"{task.action} ({task.username})" for task in running[:3])
         shown = f"{len(running)}: {names}" if running else 0
@@ -179,6 +180,11 @@ class KatelloServer:
                 expected=most,
             )
         say_removed(context, removed, most)
+
+    def remove_named(self, target: Target, prefix: str, context: Context) -> int:
+        """Delete the hosts whose names begin with a prefix of `own_prefix`; return how many. Raise NotClean, NotOurs."""
+        with katello_of(target, context) as katello:
+            return _remove(katello, target, prefix, context)
 
     def facts(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions, services, settings that change the cost of a registration, and operator settings."""

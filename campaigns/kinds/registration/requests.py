@@ -27,10 +27,15 @@ DOMAIN = "perfdash.example"
 OTHERS = "hosts of other perfdash"
 
 
+def attempts_prefix(target: Target) -> str:
+    """Return how the names of the hosts of all attempts begin. Those of populations begin otherwise, and outlive any run."""
+    return f"{own_prefix(target)}a"
+
+
 def attempt_prefix(target: Target, sender: str) -> str:
     """Return the prefix of the names of one attempt's hosts; `sender` ends with the attempt's number."""
     number = re.sub(r"[^0-9a-z]", "", sender.rpartition("/")[2].lower()) or "0"
-    return f"{own_prefix(target)}a{number}-"
+    return f"{attempts_prefix(target)}{number}-"
 
 
 def refuse_others(target: Target, hosts: int) -> None:

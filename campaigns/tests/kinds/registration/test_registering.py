@@ -236,11 +236,24 @@ def test_a_host_of_somebody_else_that_the_search_finds_too_stops_everything(
     place, simulator, tmp_path
 ):
     stranger = Place(place.target, tmp_path / "other", attempt=7)
-    request_of_another(stranger, parameters(hosts=1), f"old-{own_prefix(place.target)}")
+    request_of_another(stranger, parameters(hosts=1), f"old-{own_prefix(place.target)}a7-")
 
     with pytest.raises(NotClean, match="which is none of them"):
         place.reset(parameters())
     assert simulator.told()["hosts"] == 1
+
+
+def test_hosts_of_populations_are_left_alone(place, simulator, tmp_path):
+    other = Place(place.target, tmp_path / "other", attempt=7)
+    request_of_another(other, parameters(hosts=2), f"{own_prefix(place.target)}p7-")
+
+    _, _, verified = whole(place, hosts=1)
+    proofs = place.reset(parameters())
+
+    assert all(proof.ok for proof in (*verified, *proofs))
+    assert [proof.measured for proof in proofs[:3]] == [1, 0, 0]
+    assert simulator.told()["hosts"] == 2
+    driver.look(place.target, parameters(), place.context().rules)
 
 
 def request_of_another(place, values, prefix=f"perfdash-{ANOTHER}-a7-"):
