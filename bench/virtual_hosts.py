@@ -13,10 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from bench.generators.own import processor
 from bench.identities import Authority as Signer
 from bench.identities import pem
-from campaigns.kinds.base import Context
+from campaigns.kinds.base import Context, HostIdentity
 from campaigns.kinds.hosts.answering import (
     Answered,
-    HostIdentity,
     answering,
     answering_request,
     unconnected,

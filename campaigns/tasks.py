@@ -24,7 +24,7 @@ from django.db.models.functions import Now
 
 from campaigns.accounts import notifications, sessions
 from campaigns.execution import dispatch as dispatching
-from campaigns.execution import parcels, try_settings
+from campaigns.execution import parcels, populations, try_settings
 from campaigns.execution import try_program as trying_programs
 from campaigns.execution.claim import leave_to_others
 from campaigns.execution.generators import serving
@@ -40,6 +40,7 @@ from campaigns.planning.analyses import holds_runs_back, request_analysis
 from campaigns.results import retention
 from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
+from campaigns.targets.populations.asking import delete_too_old
 from campaigns.targets.probing import probe_all_in_threads, probe_in_thread
 
 SEEN_SECONDS = 5
@@ -175,6 +176,12 @@ def restore_settings(target: int) -> None:
         _look()
 
 
+@shared_task(name="campaigns.attend_population")
+def attend_population(population: int) -> None:
+    """Register or delete the hosts of a population, beside."""
+    populations.attend_in_thread(population)
+
+
 @shared_task(name="campaigns.probe_targets")
 def probe_targets() -> None:
     """Probe all targets that nobody measures, beside."""
@@ -200,6 +207,7 @@ def tidy() -> None:
         parcels.delete_used()
         sessions.forget_expired()
         retention.delete_old()
+        delete_too_old()
         notifications.forget_old()
 
 

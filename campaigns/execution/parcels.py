@@ -12,14 +12,14 @@ from django.db.models import Q
 
 from campaigns.kinds.program.stored import is_version
 from campaigns.kit import encryption
-from campaigns.models import Attempt, Parcel, Program, SshLogin, Target, Watch
+from campaigns.models import Attempt, Parcel, Population, Program, SshLogin, Target, Watch
 
 _keys: list[tuple[int, str]] = []
 """Attempts whose parcels this process has open, with their keys; several threads may serve one attempt."""
 
 
 def seal_for_attempt(attempt: Attempt) -> None:
-    """Seal what the run of an attempt may use: of its campaign's targets, their machines and watches, and of its program."""
+    """Seal what the run of an attempt may use: of its campaign's targets, their machines, watches and populations, and of its program."""
     campaign = attempt.run.campaign
     secrets = [*_of_targets(campaign.targets)]
     if is_version(campaign.kind):
@@ -95,3 +95,4 @@ def _of_targets(targets: Iterable[Target]) -> Iterator[str]:
     watches = Watch.objects.filter(of_them, is_on=True).values_list("key", "password")
     for pair in (*logins, *watches):
         yield from pair
+    yield from Population.objects.filter(of_them).values_list("key", flat=True)

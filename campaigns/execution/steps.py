@@ -19,6 +19,7 @@ from campaigns.execution import machine
 from campaigns.execution.content import as_before
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.populations import hosts_of
 from campaigns.execution.proofs import proofs_text, unproved_of
 from campaigns.execution.run_log import RunLog
 from campaigns.execution.server_steps import SettingFailed, Workbench, reset, seconds_of
@@ -175,6 +176,9 @@ class Steps:
             most_failed=most_failed_of(self.campaign),
             read=read_output,
             secrets=self.keeper.patiently(lambda: secrets_of_kind(self.campaign.kind)),
+            hosts_of=lambda population, most: self.keeper.patiently(
+                lambda: hosts_of(server, population, most)
+            ),
         )
         patiently = self.keeper.patiently
         self.bench = Workbench(server, lambda: reached, context.check, self._log, patiently)

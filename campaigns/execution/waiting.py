@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 
 from campaigns.execution.manual_steps import open_requests
+from campaigns.execution.populations import addresses_at_work
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.kit.database_clock import database_now
 from campaigns.models import Attempt, Campaign, Run, Target, TargetLease, on_address
@@ -89,6 +90,11 @@ def _for_the_target(campaign: Campaign, now: datetime) -> Wait | None:
     if target.address in addresses_held():
         return Wait(
             "Waiting for settings that an earlier campaign changed to be restored.", open_end=True
+        )
+    if target.address in addresses_at_work():
+        return Wait(
+            f"Waiting for the target{which}: hosts of a population are registered or deleted there.",
+            open_end=True,
         )
     first = _first_at(target)
     if campaign.state == Campaign.State.RUNNING and first is not None and first != campaign:

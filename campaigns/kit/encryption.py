@@ -116,8 +116,13 @@ def key_of(what: str) -> str:
     return urlsafe_b64encode(hmac.digest(newest.encode(), what.encode(), "sha256")).decode()
 
 
+def new_key() -> str:
+    """Return a random key for `seal`, which is stored encrypted itself."""
+    return Fernet.generate_key().decode()
+
+
 def seal(data: bytes, key: str) -> str:
-    """Encrypt bytes with a key of `key_of`; see `unseal`."""
+    """Encrypt bytes with a key of `key_of` or `new_key`; see `unseal`."""
     return Fernet(key).encrypt(data).decode()
 
 

@@ -32,6 +32,7 @@ from campaigns.models.evidence import (
 )
 from campaigns.models.installation import Installation
 from campaigns.models.notices import Announcement, Channel, Delivery
+from campaigns.models.populations import Population, PopulationPart
 from campaigns.models.programs import AttemptOutput, Parcel, Program
 from campaigns.models.reviews import (
     CheckWord,
@@ -123,6 +124,8 @@ __all__ = [
     "MetricOfValues",
     "Parcel",
     "Phase",
+    "Population",
+    "PopulationPart",
     "Program",
     "Proof",
     "PublicLink",

@@ -48,6 +48,11 @@ def _all(target: Target) -> Iterator[Dependants]:
         own.filter(state=Campaign.State.DRAFT),
         "They cannot be launched; choose another target in each.",
     )
+    yield _of(
+        "populations",
+        target.populations.order_by("pk"),
+        "Their hosts are deleted at the server once it is retired.",
+    )
     named = Q(definition__target=target.pk) | Q(definition__targets__contains=target.pk)
     templates = Template.objects.filter(named, retired_at=None)
     yield _of(

@@ -13,7 +13,7 @@ from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
 from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
-from campaigns.targets.pages import recipes, targets, watches
+from campaigns.targets.pages import populations, recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
 
 urlpatterns = [
@@ -67,6 +67,13 @@ urlpatterns = [
     path("targets/<int:pk>/ssh/", target_settings.ssh, name="ssh"),
     path("targets/<int:pk>/ssh/accept/", target_settings.ssh_accept, name="ssh-accept"),
     path("targets/<int:pk>/ssh/delete/", target_settings.ssh_delete, name="ssh-delete"),
+    path("targets/<int:pk>/populations/", populations.population_list, name="population-list"),
+    path("targets/<int:pk>/populations/new/", populations.population_new, name="population-new"),
+    path(
+        "targets/<int:pk>/populations/<int:number>/delete/",
+        populations.population_delete,
+        name="population-delete",
+    ),
     path("targets/<int:pk>/watches/new/<slug:source>/", watches.watch_new, name="watch-new"),
     path("targets/<int:pk>/watches/<int:number>/", watches.watch_edit, name="watch-edit"),
     path("targets/<int:pk>/watches/<int:number>/try/", watches.watch_try, name="watch-try"),

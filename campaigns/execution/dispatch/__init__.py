@@ -29,6 +29,7 @@ from campaigns.execution.dispatch.limits import end_used_up_budgets, interrupt_w
 from campaigns.execution.dispatch.lost_workers import holding, take_back_lost
 from campaigns.execution.dispatch.queueing import queue_runs
 from campaigns.execution.parcels import key_of_attempt
+from campaigns.execution.populations import claim_populations
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.messages import ANALYSIS, CONTROL, send
 from campaigns.models import Attempt, TargetLease
@@ -66,12 +67,15 @@ def dispatch() -> None:
         analyses = due_for_runs()
         generators = due_generators()
         changed = claim_restorations()
+        populations = claim_populations()
         attempts = [] if holding_runs_back().exists() else list(queue_runs())
         files, others = due_analyses()
     for campaign in (*analyses, *others):
         send("campaigns.analyse", campaign, ANALYSIS)
     for target in changed:
         send("campaigns.restore_settings", target, CONTROL)
+    for population in populations:
+        send("campaigns.attend_population", population, CONTROL)
     for submission in files:
         send("campaigns.read_file", submission, ANALYSIS)
     for generator, pool, attempt in generators:

@@ -9,6 +9,7 @@ from campaigns.execution.dispatch.limits import may_begin
 from campaigns.execution.leases import lease_target
 from campaigns.execution.manual_steps import needed, number_of_next_attempt
 from campaigns.execution.parcels import seal_for_attempt
+from campaigns.execution.populations import addresses_at_work
 from campaigns.execution.restore_settings import addresses_held
 from campaigns.execution.waiting import ORDER
 from campaigns.kit.database_clock import database_now
@@ -34,7 +35,7 @@ def queue_runs() -> Iterator[tuple[int, str]]:
     """Lease free targets for the next run of each; return (attempt, pool) to be sent."""
     room = _room_by_pool()
     now = database_now()
-    served = addresses_held() | _measured()
+    served = addresses_held() | addresses_at_work() | _measured()
     busy = _with_a_run_on()
     for run in _next_runs():
         campaign, target = run.campaign, run.target

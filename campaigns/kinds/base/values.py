@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from campaigns.kinds.base.errors import Cancelled, GeneratorFailed
 from campaigns.kinds.base.generating import Gather
@@ -268,6 +268,18 @@ class Measured:
     outputs: Sequence[Output] = ()
 
 
+class HostIdentity(NamedTuple):
+    """A host that is registered at a target: its consumer uuid, its certificate and key, both PEM, and its name."""
+
+    uuid: str
+    certificate: str
+    key: str
+    name: str = ""
+
+    def __repr__(self) -> str:
+        return f"HostIdentity({self.uuid!r})"
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a driver may use during one attempt.
@@ -289,6 +301,7 @@ class Context:
     ask_health: asks the target whether it is healthy, and returns why it is not; raises DriverError without an answer.
     read: reads the output of another tool, of a named format, with a mapping of its columns if it is CSV; raises BadFile.
     secrets: of the kind, by name, decrypted.
+    hosts_of: returns the first so many hosts of a population of the target, by the population's number; raises DriverError.
     """
 
     cancelled: threading.Event
@@ -307,6 +320,7 @@ class Context:
     ask_health: Callable[[], str] | None = None
     read: Callable[[str, bytes, Json], Found] | None = None
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    hosts_of: Callable[[int, int], Sequence[HostIdentity]] | None = None
 
     def generate(
         self, module: str, requests: Sequence[ProgramRequest], deadline_seconds: float

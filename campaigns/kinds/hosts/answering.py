@@ -1,6 +1,6 @@
 """Let virtual hosts answer jobs while a run goes on: start their program, look at it, end it, and read its rows.
 
-A kind uses it so, with the identities of hosts that are registered at the target:
+A kind uses it so, with the identities of a population of the target (`Context.hosts_of`):
 
     request = answering_request(context, identities, broker, proxy_url, ca=..., script=PretendedScript())
     with answering(context, request) as hosts:
@@ -18,12 +18,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from campaigns.kinds.base.errors import Cancelled, DriverError, GeneratorFailed
 from campaigns.kinds.base.servers import translated_errors
-from campaigns.kinds.base.values import Context
+from campaigns.kinds.base.values import Context, HostIdentity
 from campaigns.kinds.programs.pinned import pin
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
 from campaigns.kit.mappings import ProgramProgress, ProgramRequest
@@ -41,17 +41,6 @@ NO_ROOM = (
     " A broker that has some of the hosts and not the others has often reached its limit of open files: raise LimitNOFILE of its "
     "service above the number of hosts."
 )
-
-
-class HostIdentity(NamedTuple):
-    """A registered host: its consumer uuid, and its certificate and key, both PEM."""
-
-    uuid: str
-    certificate: str
-    key: str
-
-    def __repr__(self) -> str:
-        return f"HostIdentity({self.uuid!r})"
 
 
 @dataclass(frozen=True, slots=True)

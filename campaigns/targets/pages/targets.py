@@ -38,6 +38,7 @@ from campaigns.targets.forms import (
     TargetForm,
 )
 from campaigns.targets.holders import TargetRow, target_rows
+from campaigns.targets.pages.populations import populations_context
 from campaigns.targets.probes import request_look, request_probe
 from campaigns.targets.production import is_protected
 from campaigns.targets.reaching import ssh_of
@@ -94,6 +95,7 @@ def target_page(request: HttpRequest, pk: int) -> HttpResponse:
         "locked": _locked(target),
         **settings_context(target, user_of(request)),
         **watches_context(target),
+        **populations_context(target),
     }
     return render(request, "targets/target.html", context)
 

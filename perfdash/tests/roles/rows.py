@@ -24,6 +24,7 @@ from campaigns.models import (
     Invitation,
     LaunchRequest,
     ManualStep,
+    Population,
     Program,
     PublicLink,
     Run,
@@ -135,6 +136,9 @@ def rows_of(team: Team, number: int) -> Rows:
             "recipes": "apache-limitnofile",
             "steps": step.pk,
             "watches": watch.pk,
+            "populations": Population.objects.create(
+                target=target, hosts=1, organization="ACME", activation_keys="key", state="ready"
+            ).pk,
             "source": "ssh",
             "teams": team.pk,
             "user": somebody(f"guest{number}", "viewer", team=team).username,

@@ -22,7 +22,7 @@ from typing import Any
 
 from aiohttp import web
 
-from campaigns.kinds.hosts.answering import HostIdentity
+from campaigns.kinds.base import HostIdentity
 from campaigns.kinds.hosts.program import mqtt
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.ports import free_port
@@ -224,7 +224,8 @@ class SmartProxy:
         _, _, _, uuid_, *rest = request.path.split("/")
         job = self.jobs.get(uuid_)
         certificate = request.transport.get_extra_info("peercert")  # type: ignore[union-attr]
-        if job is None or certificate["subject"][0][0][1] != job.consumer:
+        names = {name: value for part in certificate["subject"] for name, value in part}
+        if job is None or names["commonName"] != job.consumer:
             return web.Response(status=404)
         self.agents.add(request.headers["User-Agent"])
         match request.method, rest:

@@ -12,9 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.kinds.base import AddressRefused, Cancelled, DriverError, GeneratorFailed
-from campaigns.kinds.hosts.answering import (
+from campaigns.kinds.base import (
+    AddressRefused,
+    Cancelled,
+    DriverError,
+    GeneratorFailed,
     HostIdentity,
+)
+from campaigns.kinds.hosts.answering import (
     PretendedScript,
     answering,
     answering_request,

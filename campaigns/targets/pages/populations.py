@@ -1,0 +1,97 @@
+"""Pages of a target's populations: the panel, the form, deletion."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.kit.forms import add_errors
+from campaigns.kit.mappings import TemplateContext
+from campaigns.kit.pages.forms import problems_of
+from campaigns.kit.pages.moved import posted
+from campaigns.kit.pages.people import takes, user_of
+from campaigns.kit.rights import Right
+from campaigns.models import Population, Target
+from campaigns.targets.populations.asking import FAMILY, ask_deletion, ask_for, forget, why_none
+from campaigns.targets.populations.forms import PopulationForm
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRow:
+    """A population on the page of its target. may_be_forgotten: its hosts could not be deleted at the server."""
+
+    row: Population
+    deleted_at: datetime
+    may_be_forgotten: bool
+
+
+@require_GET
+@takes(Right.SEE, Target)
+def population_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """Render the panel of populations, which the page asks for again while hosts are registered or deleted."""
+    target = get_object_or_404(Target, pk=pk)
+    context = {"target": target, **populations_context(target)}
+    return render(request, "targets/_populations.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@takes(Right.OPERATE, Target)
+def population_new(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the form, or have a population registered."""
+    target = get_object_or_404(Target, pk=pk, retired_at=None)
+    form, wrong = PopulationForm(posted(request)), False
+    if request.method == "POST":
+        try:
+            row = ask_for(target, form.data, user_of(request))
+        except Invalid as invalid:
+            add_errors(form, invalid)
+            wrong = True
+        else:
+            messages.success(request, f"{row.hosts} hosts are registered at {target.name}.")
+            return redirect("target", pk)
+    context = {
+        "target": target,
+        "form": form,
+        "why_none": why_none(target),
+        "errors": problems_of(form) if wrong else [],
+    }
+    return render(request, "targets/population.html", context, status=422 if wrong else 200)
+
+
+@require_POST
+@takes(Right.OPERATE, Target)
+def population_delete(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Have a population deleted at the server and here; `forget`: here alone, if the server does not let it go."""
+    row = get_object_or_404(Population.objects.select_related("target"), target=pk, pk=number)
+    name = f"Population {row.pk}"
+    try:
+        if request.POST.get("forget"):
+            forget(row, user_of(request))
+            messages.success(request, f"{name} is forgotten; its hosts are left at the server.")
+        else:
+            ask_deletion(row, user_of(request))
+            messages.success(request, f"The hosts of {name.lower()} are deleted at the server.")
+    except NotPossible as refusal:
+        messages.warning(request, str(refusal))
+    return redirect("target", pk)
+
+
+def populations_context(target: Target) -> TemplateContext:
+    """Return the context of `targets/_populations.html`."""
+    rows = list(target.populations.all())
+    return {
+        "populations": [
+            PopulationRow(
+                row,
+                row.created_at + timedelta(days=row.days),
+                row.state == Population.State.DELETING and bool(row.problem),
+            )
+            for row in rows
+        ],
+        "has_populations": target.family == FAMILY,
+        "at_work": any(row.state in Population.AT_WORK for row in rows),
+    }

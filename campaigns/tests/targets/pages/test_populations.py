@@ -1,0 +1,111 @@
+"""The panel of populations on a target's page, its form, and deletion."""
+
+import pytest
+from django.urls import reverse
+
+from campaigns.kit import encryption
+from campaigns.models import AuditEvent, Population, Target
+
+pytestmark = pytest.mark.django_db
+ENTERED = {"hosts": "4000", "organization": "ACME", "activation_keys": "a, b ,a", "days": "30"}
+
+
+@pytest.fixture
+def katello(target):
+    Target.objects.filter(pk=target.pk).update(
+        family="katello", base_url="https://katello.example", username="admin"
+    )
+    target.refresh_from_db()
+    return target
+
+
+def page_of(browser, target):
+    return " ".join(browser.get(reverse("target", args=[target.pk])).content.decode().split())
+
+
+def population(target, **columns):
+    key = encryption.encrypt(encryption.new_key())
+    values = {"hosts": 10, "organization": "ACME", "activation_keys": "key", "key": key}
+    return Population.objects.create(target=target, **(values | columns))
+
+
+def test_a_population_is_asked_for_shown_and_deleted(browser, katello):
+    new = reverse("population-new", args=[katello.pk])
+    assert "Hosts that stay registered" in browser.get(new).content.decode()
+
+    assert browser.post(new, ENTERED).status_code == 302
+
+    row = Population.objects.get()
+    assert (row.hosts, row.activation_keys, row.state) == (4000, "a,b", "making")
+    page = page_of(browser, katello)
+    assert "4000 hosts are registered at" in page
+    assert "0 of 4000 registered" in page
+    assert "every 2s" in page
+    for secret in (row.key, encryption.decrypt(row.key)):
+        assert secret not in page
+    browser.post(reverse("population-delete", args=[katello.pk, row.pk]))
+    row.refresh_from_db()
+    assert row.state == "deleting"
+    actions = list(AuditEvent.objects.order_by("pk").values_list("action", flat=True))
+    assert actions[-2:] == ["population_created", "population_deleted"]
+
+
+def test_bad_input_stays_in_the_form(browser, katello):
+    new = reverse("population-new", args=[katello.pk])
+
+    answer = browser.post(new, ENTERED | {"hosts": "30000"})
+
+    assert answer.status_code == 422
+    assert "less than or equal to 20000" in answer.content.decode()
+    assert "30000" in answer.content.decode()
+    assert not Population.objects.exists()
+
+
+def test_other_servers_have_no_panel_and_say_why(browser, target):
+    assert "Populations" not in page_of(browser, target)
+
+    answer = browser.post(reverse("population-new", args=[target.pk]), ENTERED)
+
+    assert answer.status_code == 422
+    assert "Only a Katello has populations" in answer.content.decode()
+
+
+def test_a_population_whose_hosts_stay_may_be_forgotten(browser, katello):
+    row = population(katello, state="deleting", problem="The server is away.")
+    delete = reverse("population-delete", args=[katello.pk, row.pk])
+    page = page_of(browser, katello)
+    assert "The server is away." in page
+    assert "Forget it" in page
+
+    browser.post(delete, {"forget": "yes"})
+
+    assert not Population.objects.exists()
+    assert AuditEvent.objects.get(action="population_forgotten").details["left"].endswith("-…")
+
+
+def test_one_that_is_ready_is_not_forgotten(browser, katello):
+    row = population(katello, state="ready", registered=10)
+
+    answer = browser.post(
+        reverse("population-delete", args=[katello.pk, row.pk]), {"forget": "yes"}, follow=True
+    )
+
+    assert "Delete the population first" in answer.content.decode()
+    assert Population.objects.get().state == "ready"
+
+
+def test_the_panel_alone_is_rendered_and_rests_once_nothing_changes(browser, katello):
+    population(katello, state="ready", registered=10)
+
+    panel = browser.get(reverse("population-list", args=[katello.pk])).content.decode()
+
+    assert "10 of 10 registered" in panel
+    assert "every 2s" not in panel
+
+
+def test_a_target_with_a_population_is_not_deleted(browser, katello):
+    population(katello, state="ready", registered=10)
+
+    browser.post(reverse("target-delete", args=[katello.pk]), {"name": katello.name})
+
+    assert Target.objects.filter(pk=katello.pk).exists()
