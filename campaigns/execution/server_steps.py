@@ -11,12 +11,12 @@ from campaigns.targets.actions import (
     MANUAL,
     Action,
     ActionFailed,
-    HostKeyRefused,
     Server,
     await_ready,
     perform,
 )
-from campaigns.targets.reaching import action_of, ssh_of
+from campaigns.targets.reaching import action_of
+from campaigns.targets.ssh_logins import note_offered_key
 
 Result = TypeVar("Result")
 MOST_LETTERS = 90
@@ -91,14 +91,6 @@ def until_ready(bench: Workbench) -> list[Proof]:
         proofs.append(_proof(step, "ready", "ready", ok=True))
         bench.say(f"{step.name}: ready after {seconds:.1f} s")
     return proofs
-
-
-def note_offered_key(target: Target, error: Exception) -> None:
-    """Store a host key that nobody has accepted, so that an admin can compare it."""
-    login = ssh_of(target) if isinstance(error, HostKeyRefused) else None
-    if login is not None and isinstance(error, HostKeyRefused):
-        login.offered_key = error.key
-        login.save(update_fields=["offered_key"])
 
 
 def _done(step: TargetStep, action: Action, bench: Workbench) -> Proof:

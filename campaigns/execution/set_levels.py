@@ -3,13 +3,14 @@
 from typing import Any
 
 from campaigns.execution.proofs import proofs_text
-from campaigns.execution.server_steps import SettingFailed, Workbench, note_offered_key, until_ready
+from campaigns.execution.server_steps import SettingFailed, Workbench, until_ready
 from campaigns.kinds.base import EffectiveSetting
 from campaigns.kit.mappings import Settings
 from campaigns.kit.redaction import redact
 from campaigns.models import Campaign, FoundSetting, Setting
 from campaigns.targets.actions import MANUAL, ActionFailed, perform, read_value
 from campaigns.targets.reaching import apply_of, read_of
+from campaigns.targets.ssh_logins import note_offered_key
 from campaigns.targets.variables import as_read
 
 UNKNOWN = "unknown"

@@ -13,7 +13,7 @@ from campaigns.kit.errors import Invalid
 from campaigns.kit.forms import messages_of
 from campaigns.kit.mappings import Columns, FieldValues
 from campaigns.models import SshLogin, Target
-from campaigns.targets.actions import wrong_key
+from campaigns.targets.actions import HostKeyRefused, wrong_key
 from campaigns.targets.given_logins import given_at, own_login
 from campaigns.targets.machine_logins import (
     SECRETS,
@@ -145,3 +145,9 @@ def accept_host_key(login: SshLogin, fingerprint: str, user: User) -> SshLogin:
         fingerprint=shown,
     )
     return login
+
+
+def note_offered_key(target: Target, error: Exception) -> None:
+    """Store a host key that nobody has accepted, so that an admin can compare it."""
+    if isinstance(error, HostKeyRefused):
+        SshLogin.objects.filter(target=target).update(offered_key=error.key)

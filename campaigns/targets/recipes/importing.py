@@ -1,7 +1,5 @@
 """Make a setting of a target of a recipe. What cannot be read back is not imported."""
 
-from time import monotonic
-
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -9,19 +7,14 @@ from campaigns.kinds.base import Cancelled
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.mappings import FieldValues
-from campaigns.kit.redaction import redact
 from campaigns.models import Setting, Target, TargetStep
 from campaigns.targets import settings as target_settings
-from campaigns.targets.actions import MANUAL, ActionFailed, HostKeyRefused, read_value
 from campaigns.targets.probes import Busy
 from campaigns.targets.probing import claim
-from campaigns.targets.reaching import read_of, server_of
+from campaigns.targets.reaching import server_of
 from campaigns.targets.recipes.reading import Recipe
-from campaigns.targets.settable import why_not_settable
-from campaigns.targets.variables import as_read
+from campaigns.targets.settable import MOST_SECONDS, why_not_readable, why_not_settable, within
 
-MOST_SECONDS = 20.0
-"""In which a server is to answer whoever imports a recipe."""
 NOTHING = "Nothing was imported."
 
 
@@ -71,25 +64,16 @@ def _save_readiness(name: str, action: object, target: Target, user: User) -> No
 
 def _why_not(setting: Setting, target: Target) -> str:
     """Return why a value cannot be read back, or not be set; empty where it can. Raise NotPossible while the target is measured."""
-    if read_of(setting).way == MANUAL:
-        return ""
-    ends = monotonic() + MOST_SECONDS
-
-    def check() -> None:
-        if monotonic() > ends:
-            raise Cancelled
-
     began_at = claim(target, 0.0)
     if isinstance(began_at, Busy):
         raise NotPossible(f"{began_at.why} Import it when that is over.")
+    check = within()
     try:
         server = server_of(target)
-        as_read(setting, read_value(read_of(setting), server, check))
-        return why_not_settable(setting, server, check)
-    except HostKeyRefused:
-        return "The host key of the machine is not accepted yet: choose “Read back now”, and compare it."
-    except (ActionFailed, ValueError, SecretUnreadable) as error:
-        return f"It cannot be read back: {redact(str(error))}"
+        why = why_not_readable(setting, server, check)
+        return why or why_not_settable(setting, server, check)
+    except SecretUnreadable as error:
+        return str(error)
     except Cancelled:
         return f"It cannot be read back: the server did not answer within {MOST_SECONDS:g} s."
     finally:

@@ -9,15 +9,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models.functions import Now
+from msgspec.structs import replace
 
 from campaigns.execution import dispatch, restore_settings, set_levels, steps, try_settings
 from campaigns.execution.running import execute
-from campaigns.kit.errors import NotPossible
-from campaigns.models import Attempt, EffectiveSetting, FoundSetting, TargetLease
+from campaigns.kit.errors import Invalid, NotPossible
+from campaigns.models import Attempt, EffectiveSetting, FoundSetting, SshLogin, TargetLease
 from campaigns.planning import launch_checks, lifecycle
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
 from campaigns.targets.actions import fingerprint_of
+from campaigns.targets.recipes.importing import import_recipe
 from campaigns.targets.recipes.reading import shipped
 from campaigns.targets.saving import save_target
 from campaigns.tests.targets import postgresql_server, ssh_server
@@ -311,3 +313,47 @@ def test_a_value_that_could_not_be_restored_launches_nothing(database, target, a
 
     with pytest.raises(NotPossible, match=r"cannot be read back: It reads back '4\.39"):
         launch_checks.require_there(planned, "", anyway=False)
+
+
+def test_a_machine_whose_login_lacks_rights_launches_nothing(database, target, admin, draft):
+    read = ["sh", "-c", "echo there is no /etc/x.conf that operator may write >&2; exit 1"]
+    setting = {
+        "name": "workers",
+        "apply": {"way": "command", "arguments": ["set", "{value}"]},
+        "read_back": {"way": "command", "arguments": read},
+    }
+    define(target, admin, **setting)
+    planned = launch_checks.planned_by(draft(factors={"workers": [8]}))
+
+    with pytest.raises(
+        NotPossible, match=r"workers cannot be read back: .* that operator may write"
+    ):
+        launch_checks.require_there(planned, "", anyway=False)
+
+
+def test_a_host_key_that_nobody_accepted_stops_an_import_and_is_kept_to_be_compared(
+    database, machine, target, admin
+):
+    SshLogin.objects.update(host_key="", offered_key="")
+    recipe = shipped()["postgresql-work-mem-file"]
+    recipe = replace(recipe, families=[])
+
+    with pytest.raises(Invalid, match=r"is not known: SHA256:.*Nothing was imported\."):
+        import_recipe(recipe, recipe.setting, target, admin)
+
+    kept = SshLogin.objects.get().offered_key
+    assert fingerprint_of(kept) == fingerprint_of(machine.host_key)
+    assert not target.setting_rows.exists()
+
+
+def test_a_recipe_that_the_login_may_not_set_is_not_imported(database, target, admin, weak):
+    recipe = shipped()["postgresql-work-mem-sql"]
+
+    with pytest.raises(Invalid, match=r"The login “weak” may not set “work_mem”\. A superuser"):
+        import_recipe(recipe, recipe.setting, target, admin)
+
+    assert not target.setting_rows.exists()
+    login = {"username": postgresql_server.USER, "password": database.password}
+    data = {"name": target.name, "family": target.family, "base_url": target.base_url}
+    save_target(data | login, target)
+    assert import_recipe(recipe, recipe.setting, target, admin).name == "work_mem"

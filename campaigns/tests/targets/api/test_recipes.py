@@ -52,7 +52,7 @@ def test_what_cannot_be_read_back_is_refused(api, path, server):
     server.values.clear()
     status, body = api.post(path, {"yaml": OWN})
     assert status == 400
-    assert "It cannot be read back: GET http" in str(body)
+    assert "The setting puma_workers cannot be read back: GET http" in str(body)
     assert not Setting.objects.exists()
 
 

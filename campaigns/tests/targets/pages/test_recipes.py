@@ -122,7 +122,10 @@ def test_a_file_is_as_good(browser, recipes, server):
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
-        (lambda server: server.html.add("puma_workers"), "It cannot be read back: GET"),
+        (
+            lambda server: server.html.add("puma_workers"),
+            "The setting puma_workers cannot be read back: GET",
+        ),
         (lambda server: server.values.pop("puma_workers"), "404"),
         (lambda server: server.values.update(puma_workers="many"), "It reads back"),
     ],

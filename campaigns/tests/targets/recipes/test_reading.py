@@ -7,6 +7,7 @@ import pytest
 from campaigns.kinds.registry import all_kinds
 from campaigns.kit.errors import Invalid
 from campaigns.models import Setting
+from campaigns.results.importing.simulated_katello import SETTINGS
 from campaigns.targets.actions import Role, parse
 from campaigns.targets.actions.values import MOST_LETTERS
 from campaigns.targets.recipes.reading import SCRIPTS, read_recipe, script, shipped, shipped_text
@@ -140,3 +141,9 @@ def test_a_script_is_one_argument_and_says_what_it_takes(path):
     assert not re.search(r"(^|[;{(] )# ", text)
     used = [name for name in shipped() if f"!script {path.stem}" in shipped_text(name)]
     assert used
+
+
+def test_the_simulated_katello_has_the_settings_of_these_recipes_by_the_same_names():
+    simulated = {"puma-workers", "puma-threads-max", "puma-threads-min", "db-pool", "proxy-timeout"}
+    simulated |= {"apache-maxrequestworkers", "dynflow-workers", "dynflow-threads"}
+    assert {shipped()[name].name for name in simulated} <= set(SETTINGS)
