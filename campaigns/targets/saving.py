@@ -19,7 +19,7 @@ from campaigns.kit.mappings import Columns, FieldValues, Settings
 from campaigns.kit.own_services import installation_rules
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right, require_right_of_sender
-from campaigns.models import Installation, Target, Team, Watch
+from campaigns.models import Installation, Population, Target, Team, Watch
 from campaigns.targets.allowed import other_names
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.names import UNNAMED
@@ -73,15 +73,19 @@ def installation_name() -> str:
 
 
 def unreadable_targets(database: str = "default") -> list[str]:
-    """Return the names of the targets with a secret that no key decrypts, also of their watches."""
+    """Return the names of the targets with a secret that no key decrypts, also of their watches and populations."""
     targets = Target.objects.using(database).values_list("name", *SECRETS, *SSH_SECRETS)
     none = Value("")
     watches = Watch.objects.using(database).values_list(
         "target__name", "password", "key", none, none
     )
+    populations = Population.objects.using(database).values_list(
+        "target__name", "key", none, none, none
+    )
+    others = (watches.order_by(), populations.order_by())
     names = {
         name
-        for name, *held in targets.order_by().union(watches.order_by(), all=True)
+        for name, *held in targets.order_by().union(*others, all=True)
         if not all(map(encryption.is_readable, filter(None, held)))
     }
     return sorted(names)

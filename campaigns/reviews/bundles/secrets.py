@@ -11,6 +11,7 @@ from campaigns.models import (
     Campaign,
     Channel,
     Invitation,
+    Population,
     Program,
     PublicLink,
     SignInLink,
@@ -110,6 +111,7 @@ def _stored_secrets() -> Iterator[str]:
         *Target.objects.values_list("password", "client_key"),
         *SshLogin.objects.values_list("password", "key"),
         *Watch.objects.values_list("password", "key"),
+        *Population.objects.values_list("key"),
         *Channel.objects.values_list("address", "secret", "former_secret"),
         *(row.values() for row in Program.objects.values_list("secrets", flat=True)),
     )

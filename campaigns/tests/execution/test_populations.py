@@ -1,9 +1,12 @@
 """Populations at a simulated Katello that runs: registered, stored encrypted, gone on with, and deleted."""
 
+import os
+import signal
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db import connections
 from django.db.models.functions import Now
 
 from campaigns.execution import parcels
@@ -23,6 +26,7 @@ from campaigns.targets.populations import asking, identities
 from campaigns.tests.kinds.conftest import keeper
 from campaigns.tests.kinds.hosts.pull_mqtt import MOSQUITTO, mosquitto, smart_proxy
 from campaigns.tests.kinds.programs.certificates import Authority
+from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.people import somebody
 from sandbox.process import running
 
@@ -200,6 +204,32 @@ def test_a_part_that_was_lost_in_the_middle_is_deleted_and_registered_again(
     assert (row.state, row.registered) == ("ready", 5)
     known = {each.name for each in identities.identities_of(row)}
     assert known == set(names_at(target, identities.prefix_of(row)))
+
+
+def test_a_worker_that_is_killed_leaves_nothing_behind(
+    target, operator, small_parts, settings, tmp_path
+):
+    settings.WORK_DIRECTORY = tmp_path / "work"
+    row = asking.ask_for(target, {**ASKED, "hosts": 20}, operator)
+    assert work.claim_populations() == [row.pk]
+    connections.close_all()
+    worker = os.fork()
+    if not worker:
+        work.attend(row.pk)
+        os._exit(0)
+    assert until(lambda: Population.objects.get().registered >= 4)
+    os.kill(worker, signal.SIGKILL)
+    os.waitpid(worker, 0)
+    row.refresh_from_db()
+    assert (row.state, row.claim != "") == ("making", True)
+    Population.objects.update(claimed_until=Now() - timedelta(seconds=1))
+
+    row = attended(row)
+
+    assert (row.state, row.registered) == ("ready", 20)
+    known = sorted(each.name for each in identities.identities_of(row))
+    assert known == names_at(target, identities.prefix_of(row))
+    assert list(settings.WORK_DIRECTORY.iterdir()) == []  # no key is left in a file
 
 
 def test_only_one_worker_takes_a_claim_and_a_late_message_does_nothing(target, operator):

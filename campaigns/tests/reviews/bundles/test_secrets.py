@@ -21,6 +21,7 @@ from campaigns.models import (
     Factor,
     Level,
     LogLine,
+    Population,
     Proof,
     RawSamples,
     SshLogin,
@@ -41,6 +42,7 @@ KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE\n-----END OPENSS
 OTHERS_KEY = KEY.replace("b3Blbn", "c4Cmbo")
 WEBHOOK = "https://hooks.example.com/services/T00/B00/secretpath"
 SLACK = "https://hooks.slack.com/services/T1/B2/nobodystoredthis"
+POPULATION_KEY = "key-that-seals-identities"
 SIGNING = "webhook-signing-secret"
 
 
@@ -70,6 +72,13 @@ def kept(downloads):
         password=encryption.encrypt(SSH_PASSWORD),
         key=encryption.encrypt(KEY),
     )
+    Population.objects.create(
+        target=downloads.target,
+        hosts=1,
+        organization="ACME",
+        activation_keys="key",
+        key=encryption.encrypt(POPULATION_KEY),
+    )
     Channel.objects.create(
         user=somebody("channel-holder"),
         name="c",
@@ -91,7 +100,7 @@ def spellings(secret):
 
 def planted(token):
     """Each secret as people and programs write it, in one text."""
-    secrets = [PASSWORD, SSH_PASSWORD, KEY, WEBHOOK, SIGNING, settings.SECRET_KEY]
+    secrets = [PASSWORD, SSH_PASSWORD, KEY, WEBHOOK, SIGNING, POPULATION_KEY, settings.SECRET_KEY]
     secrets += [*settings.ENCRYPTION_KEYS]
     text = " ; ".join(form for secret in secrets for form in spellings(secret))
     login = "https://admin:unstored-login@server/x"
@@ -133,7 +142,7 @@ def plant(campaign, text, ann):
 
 def forbidden(token):
     plain = [PASSWORD, SSH_PASSWORD, "b3BlbnNzaC1rZXktdjE", "c4CmboNzaC1rZXktdjE", WEBHOOK, SIGNING]
-    plain += [settings.SECRET_KEY, *settings.ENCRYPTION_KEYS, token]
+    plain += [POPULATION_KEY, settings.SECRET_KEY, *settings.ENCRYPTION_KEYS, token]
     forms = [form for secret in plain for form in spellings(secret)]
     forms += ["unstored-login", "unstored.bearer.token", "dW5zdG9yZWQ6YmFzaWM=", "nobodystoredthis"]
     return [*forms, "in-settings-of-the-target", "note-of-the-target", "ca-of-the-target", "gAAAA"]
@@ -228,6 +237,7 @@ def test_of_every_table_columns_that_hold_secrets_are_left_out():
         "key",
         "secret",
         "former_secret",
+        "identities",
         "request",
         "hash",
         "token",

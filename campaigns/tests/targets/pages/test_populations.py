@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from campaigns.kit import encryption
 from campaigns.models import AuditEvent, Population, Target
+from campaigns.targets import saving
 
 pytestmark = pytest.mark.django_db
 ENTERED = {"hosts": "4000", "organization": "ACME", "activation_keys": "a, b ,a", "days": "30"}
@@ -109,3 +110,11 @@ def test_a_target_with_a_population_is_not_deleted(browser, katello):
     browser.post(reverse("target-delete", args=[katello.pk]), {"name": katello.name})
 
     assert Target.objects.filter(pk=katello.pk).exists()
+
+
+def test_a_population_that_no_key_opens_is_found(katello):
+    assert saving.unreadable_targets() == []
+
+    population(katello, key="nonsense")
+
+    assert saving.unreadable_targets() == [katello.name]
