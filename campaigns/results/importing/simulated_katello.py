@@ -28,9 +28,9 @@ SETTINGS = {
     "dynflow_threads": ("Dynflow threads", 1, 64),
     "cpus": ("CPUs", 1, 256),
     "memory_gib": ("Memory in GiB", 1, 4096),
-    "proxy_cpus": ("CPUs of the smart proxy (0: none)", 0, 256),
-    "proxy_memory_gib": ("Memory of the smart proxy in GiB", 1, 4096),
-    "proxy_timeout": ("Timeout of the smart proxy in s", 1, 3600),
+    "proxy_cpus": ("Proxy CPUs", 0, 256),
+    "proxy_memory_gib": ("Proxy memory in GiB", 1, 4096),
+    "proxy_timeout": ("Proxy timeout", 1, 3600),
 }
 _NUMBERS = {"memory_gib": "GiB", "proxy_memory_gib": "GiB", "proxy_timeout": "s"}
 """The units of the settings that may be broken numbers."""
