@@ -162,10 +162,10 @@ PRESETS = (
     ),
     Preset(
         "threads-min",
-        "Least Puma threads 0 and 16 of 16, 2 workers, 8 CPUs, 400 hosts: memory of Puma",
+        "Least Puma threads 0 and 16 of 16, 2 workers, 8 CPUs: memory of Puma",
         {
             **COMMON,
-            "hosts": "400",
+            "hosts": "100",
             "start": "barrier",
             "puma_workers": "2",
             "puma_threads": "16",
@@ -175,9 +175,9 @@ PRESETS = (
         {"puma_threads_min": ("0", "16")},
         {
             "question": "How much less memory does Puma take if its threads exist from the start?",
-            "primary_metric": "watched.memory:puma",
+            "primary_metric": "watched.memory_peak:puma",
             "order": "interleaved",
-            "repetitions": 4,
+            "repetitions": 5,
         },
     ),
     *(

@@ -118,7 +118,7 @@ def test_a_preset_of_memory_is_judged_by_the_memory_of_puma(browser, katello):
     form = browser.post(NEW, sent).context["form"]
 
     rows = {row.name: row for row in form.parameters.fitting}
-    assert form.design["primary_metric"].value() == "watched.memory:puma"
+    assert form.design["primary_metric"].value() == "watched.memory_peak:puma"
     assert rows["puma_threads_min"].levels.value().split() == ["0", "16"]
     assert (rows["cpus"].single.value(), rows["memory_gib"].single.value()) == ("8", "40")
 
@@ -132,7 +132,10 @@ def test_a_preset_says_what_the_target_lacks_for_it(browser, katello):
 
     assert "preset:threads-min" not in offered(Page(answer))
     text = " ".join(answer.content.decode().split())
-    assert "needs the setting puma_threads_min and a watch that gives watched.memory:puma." in text
+    assert (
+        "needs the setting puma_threads_min and a watch that gives watched.memory_peak:puma."
+        in text
+    )
 
 
 @pytest.mark.django_db
@@ -144,4 +147,4 @@ def test_a_target_without_the_watch_alone_is_not_offered_a_preset_of_memory(brow
     assert "preset:threads-min" not in offered(Page(answer))
     assert "preset:two-workers" in offered(Page(answer))
     text = " ".join(answer.content.decode().split())
-    assert "needs a watch that gives watched.memory:puma." in text
+    assert "needs a watch that gives watched.memory_peak:puma." in text
