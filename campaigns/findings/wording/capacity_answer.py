@@ -82,6 +82,11 @@ class CapacityAnswer(CapacityWords):
         capacities = [each.capacity for each in self.capacities]
         return all(each.reason == "no_bound" and each.word not in DECIDED for each in capacities)
 
+    @property
+    def _asks_for_one(self) -> bool:
+        """Whether nobody said what “carried” means, and the failure limit shows nothing either: then the curve is what is known."""
+        return not self.has_criterion or (not self.finding.stated and self._shows_nothing())
+
     def _without_criterion(self) -> str:
         what = (
             f"how many {self.loads.noun} are"
@@ -244,7 +249,9 @@ class CapacityAnswer(CapacityWords):
         """Return what the verdict rests on and what would decide, as texts that say ever less."""
         settings = self.capacities
         runs = counted(sum(cell.runs for each in settings for cell in each.cells), "run")
-        if not self.has_criterion:
+        if self._asks_for_one:
+            if len(settings) == 1 and (curve := self.curve(settings[0])):
+                yield curve
             yield ASK_FOR_ONE
             return
         if narrowing := self.narrowing():
@@ -261,7 +268,7 @@ class CapacityAnswer(CapacityWords):
 
     def facts(self) -> list[Fact]:
         """Return what each of the first settings carries."""
-        if not self.has_criterion:
+        if self._asks_for_one:
             return []
         return [
             Fact(
@@ -280,7 +287,7 @@ class CapacityAnswer(CapacityWords):
 
     def badges(self) -> list[Display]:
         """Return what is carried as a badge, of several settings how many have which word."""
-        if not self.has_criterion:
+        if self._asks_for_one:
             return [Display("no criterion", "thin", "info", "open")]
         settings = self.capacities
         if len(settings) == 1:

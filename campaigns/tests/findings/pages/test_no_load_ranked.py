@@ -127,6 +127,8 @@ def test_the_answer_says_what_is_carried_or_the_curve(measured):
 
     assert text.sentence == "No criterion was set, so how many hosts are carried is not stated."
     assert any("at 40 hosts" in each.text for each in text.statements)
+    assert "at 40 hosts" in text.certainty
+    assert [badge.word for badge in text.badges if badge.word.startswith("capacity")] == []
     said = [text.sentence, text.caveat, *(badge.word for badge in text.badges)]
     said += [f"{fact.label} {fact.value} {fact.note}" for fact in text.facts]
     said += [each.text for each in text.statements]
