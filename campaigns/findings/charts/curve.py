@@ -82,7 +82,7 @@ def levels_plot(
     cells = [
         LevelCell(
             level=_axis_level(cell.levels.get(name), factor, labels),
-            runs=_runs(cell, labels.block),
+            runs=runs_of(cell, labels.block),
             series=", ".join(labels.short(f.name, cell.levels.get(f.name)) for f in series),
             facet=labels.short(view.facet.name, cell.levels.get(view.facet.name))
             if view.facet
@@ -246,15 +246,22 @@ def has_drawing(finding: Cells | BriefCells) -> bool:
     return isinstance(finding, Cells) or all(cell.others is not None for cell in finding.cells)
 
 
-def _runs(cell: Cell | BriefCell, block: str) -> Runs:
-    """Return the runs of a cell that are drawn, in their order."""
+def runs_of(cell: Cell | BriefCell, block: str) -> Runs:
+    """Return the runs of a cell that are drawn, in their order.
+
+    What is left of a cell in which too much failed is no value: its runs are drawn as failed ones.
+    """
+    no_value = "too_many_failures" in cell.summary.flags
     if isinstance(cell, Cell):
         runs = [run for run in cell.runs if run.state in STATES]
         return Runs(
-            [run.value for run in runs],
-            [run.state for run in runs],
+            [None if no_value else run.value for run in runs],
+            ["failed" if no_value and run.state == "ok" else run.state for run in runs],
             lambda index: _details(runs[index], block),
         )
+    if no_value:
+        count = len(cell.values) + len(cell.others or ())
+        return Runs([None] * count, ["failed"] * count)
     values, states = list(cell.values), ["ok"] * len(cell.values)
     for other in cell.others or ():
         values.insert(other.place, other.value)
