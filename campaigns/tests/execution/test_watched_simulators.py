@@ -29,15 +29,16 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 STEP = 0.2
 HOSTS = 6
+PARAMETERS = {
+    "organization": "ACME",
+    "activation_keys": "bench-ak",
+    "hosts": HOSTS,
+    "packages": 0,
+}
 REGISTRATION = {
     "question": "How many Puma workers may it have?",
     "kind": "registration",
-    "parameters": {
-        "organization": "ACME",
-        "activation_keys": "bench-ak",
-        "hosts": HOSTS,
-        "packages": 0,
-    },
+    "parameters": PARAMETERS,
     "factors": {"puma_workers": [1, 4, 6]},
     "order": "interleaved",
     "repetitions": 2,
@@ -125,12 +126,7 @@ def test_memory_binds_from_the_workers_on_with_which_the_modelled_machine_swaps(
 def test_threads_that_exist_from_the_start_take_less_memory_of_puma():
     """The tuning guide's 12 %, once all threads exist: the largest value of a run."""
     owner = User.objects.create(username="owner")
-    parameters = {
-        **REGISTRATION["parameters"],
-        "hosts": 40,
-        "puma_workers": 2,
-        "puma_threads": 16,
-    }
+    parameters = PARAMETERS | {"hosts": 40, "puma_workers": 2, "puma_threads": 16}
     with running(katello={"memory_gib": 40, "time_scale": 0.05}) as sandbox:
         katello_target(sandbox.katello.tls_url, sandbox.katello.ca(), owner)
         target = Target.objects.get(name=KATELLO)
