@@ -125,12 +125,26 @@ class Authority:
         subject = _subject(common_name, organization)
         return self._sign(subject, self._key(kind), ExtendedKeyUsageOID.CLIENT_AUTH, *_ENTITLEMENT)
 
-    def context(self, host: str) -> ssl.SSLContext:
-        """Give the context of a server that listens there; clients may show a certificate of this CA."""
+    def server(self, host: str) -> Certificate:
+        """Certify a server that listens there."""
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        made = self._sign(
+        return self._sign(
             name, _prepare("ec"), ExtendedKeyUsageOID.SERVER_AUTH, _alternatives(host)
         )
+
+    def client_context(self, name: str) -> ssl.SSLContext:
+        """Give the context of a client that shows a certificate of this CA, and trusts it."""
+        made = self.identify(name, "Foreman", name, "ec")
+        context = ssl.create_default_context(cadata=self.pem)
+        with tempfile.NamedTemporaryFile("w", encoding="ascii") as file:  # made with mode 0600
+            file.write(made.pem + made.key_pem)
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
+
+    def context(self, host: str) -> ssl.SSLContext:
+        """Give the context of a server that listens there; clients may show a certificate of this CA."""
+        made = self.server(host)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.verify_mode = ssl.CERT_OPTIONAL
         context.load_verify_locations(cadata=self.pem)

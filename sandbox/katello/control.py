@@ -54,9 +54,12 @@ class Control:
         if (request.method, what) == ("GET", "ca"):
             pem = self.consumers.authority.pem
             return web.Response(text=pem, content_type="application/x-pem-file")
+        if (request.method, what) == ("GET", "broker") and _is_here(request):
+            made = self.consumers.authority.server("127.0.0.1")
+            return web.Response(text=made.pem + made.key_pem, content_type="application/x-pem-file")
         if (request.method, what) == ("GET", "ready"):
             return settings.readiness(self.load)
-        here = bool(request.remote) and ip_address(str(request.remote)).is_loopback
+        here = _is_here(request)
         try:
             first, _, name = what.partition("/")
             if first == "settings":
@@ -91,6 +94,7 @@ class Control:
             "hosts": len(self.consumers.hosts),
             "content_views": self.views.count(),
             "jobs": self.jobs.told(),
+            "pull": self.jobs.pull.told(),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
             "forced": [task.forced for task in self.syncs.tasks.all.values() if not task.parent],
@@ -147,6 +151,10 @@ class Control:
         else:
             task = self.syncs.of_repository(str(body.get("repository", 3)), body, request_id, user)
         task.label = str(body.get("label", task.label))
+
+
+def _is_here(request: web.BaseRequest) -> bool:
+    return bool(request.remote) and ip_address(str(request.remote)).is_loopback
 
 
 def split(

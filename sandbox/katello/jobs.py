@@ -3,6 +3,7 @@
 Whoever asks for lists of hosts or of their tasks while a job runs loads what runs it, so such requests are counted.
 """
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +19,21 @@ from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.consumers import Consumers, Host
 from sandbox.katello.lists import listed
 from sandbox.katello.machine import Machine
-from sandbox.katello.remote_execution import ANSIBLE, SCRIPT, Backend, Span, course
+from sandbox.katello.pull import Part, Pull
+from sandbox.katello.remote_execution import (
+    ANSIBLE,
+    FAILED,
+    SCRIPT,
+    Backend,
+    Span,
+    course,
+    handed_over,
+)
 from sandbox.katello.searching import fits
 from sandbox.katello.tasks import JOB, JOB_OF_HOST, NEVER, Task, Tasks
 
 PROXY = 3
+DAY = 86_400.0
 BACKENDS: dict[str, Backend] = {"script": SCRIPT, "Ansible": ANSIBLE}
 STATUSES = {"success": (0, "succeeded"), "error": (1, "failed"), "warning": (1, "failed"),
             "pending": (3, "running"), "cancelled": (4, "cancelled")}  # fmt: skip
@@ -60,6 +71,9 @@ class Job:
     cancelled: datetime | None = None
     cancel_seconds: float = 0.0
     ignores: int = 0  # cancellations that do nothing, unless they are forced
+    parts: dict[int, Part] = field(
+        default_factory=dict
+    )  # of hosts that fetch them, by number; not yet done
     ends: float | None = field(init=False)
     """When the last of its hosts ends, in seconds since the start; None: never."""
 
@@ -84,10 +98,13 @@ class Job:
             return "pending"
         if self.spans[number].ended != ended:
             return "cancelled"
-        return "error" if self.spans[number].failed else "success"
+        return "error" if self.spans[number].failure else "success"
 
     def look(self) -> None:
         """See again when the last of its hosts ends."""
+        if self.parts:
+            self.ends = None
+            return
         ends = [self.ended(number) for number in range(len(self.spans))]
         known = [end for end in ends if end is not None]
         self.ends = max(known, default=0.0) if len(known) == len(ends) else None
@@ -111,6 +128,7 @@ class Job:
             self.ignores -= 1
         elif self.cancelled is None:
             self.cancelled = now
+            self.parts.clear()
         self.look()
 
 
@@ -196,7 +214,7 @@ class HostTask(Task):
         """Be cancelled alone."""
         if self.job:
             span = self.job.spans[self.number]
-            span.ended, span.failed = self.job.since(now), True
+            span.ended, span.failure = self.job.since(now), FAILED
             self.job.look()
 
     def document(self, now: datetime) -> dict[str, Any]:
@@ -219,18 +237,23 @@ class HostTask(Task):
             **request,
         }
 
+    @property
+    def _failure(self) -> str:
+        failure = self.job.spans[self.number].failure if self.job else ""
+        return failure if failure in FAILURES else self.behaviour.job_failure
+
     def _output(self, now: datetime) -> str:
         match self.result(now):
             case "success":
                 return f"{OUTPUT}\nExit status: 0"
             case "error":
-                return FAILURES[self.behaviour.job_failure][1]
+                return FAILURES[self._failure][1]
         return ""
 
     def _errors(self, now: datetime) -> list[str]:
         match self.result(now):
             case "error":
-                return [FAILURES[self.behaviour.job_failure][0]]
+                return [FAILURES[self._failure][0]]
             case "cancelled":
                 return ["Task cancelled"]
         return []
@@ -245,6 +268,7 @@ class Jobs:
     machine: Callable[[], Machine]
     consumers: Consumers
     tasks: Tasks
+    pull: Pull
     held: dict[int, Job] = field(default_factory=dict)
     collections: dict[int, str] = field(default_factory=dict)
     requests: int = 0
@@ -256,6 +280,7 @@ class Jobs:
         self.held.clear()
         self.collections.clear()
         self.requests = self.listings = 0
+        self.pull.renew()
 
     def told(self) -> dict[str, int]:
         """Tell how many there are, and what was asked while one ran."""
@@ -385,7 +410,44 @@ class Jobs:
         self._next += 1
         self.held[job.pk] = job
         self._add_tasks(job, behaviour, request_id)
+        if behaviour.mqtt_broker and backend is SCRIPT:
+            self._tell_hosts(job, batched=level is None)
         return job
+
+    def _tell_hosts(self, job: Job, *, batched: bool) -> None:
+        """Let the hosts that are registered fetch their parts, each once the proxy knows of it."""
+        loop = asyncio.get_running_loop()
+        pickup = float(job.limits["time_to_pickup"] or DAY)
+        for number, (host, span) in enumerate(zip(job.hosts, job.spans, strict=True)):
+            if host.consumer:
+                span.ended, span.failure = None, ""
+                part = job.parts[number] = self._part(job, number)
+                seconds = handed_over(job.spans, number, batched=batched)
+                loop.call_later(seconds, self._hand_over, job, number, part)
+                loop.call_later(seconds + pickup, self.pull.give_up, part)
+        job.look()
+
+    def _part(self, job: Job, number: int) -> Part:
+        script = "".join(f"{value}\n" for value in job.inputs.values())
+
+        def began() -> None:
+            job.spans[number].begun = job.since(self.now())
+
+        def done(code: int | None, failure: str) -> None:
+            if job.parts.pop(number, None):
+                span = job.spans[number]
+                span.ended, span.failure = (
+                    job.since(self.now()),
+                    failure or ("script" if code else ""),
+                )
+                if not job.parts:
+                    job.look()
+
+        return Part(job.hosts[number].consumer, f"#!/bin/sh\n{script}", done, began)
+
+    def _hand_over(self, job: Job, number: int, part: Part) -> None:
+        if job.parts.get(number) is part:
+            self.pull.add(part)
 
     def _asked_template(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         template, feature = asked.get("job_template_id"), asked.get("feature")
@@ -468,7 +530,11 @@ class Jobs:
     def _cancel(self, job: Job, body: Mapping[str, Any]) -> web.Response:
         if not self._runs(job):
             return document({"message": "The job could not be cancelled."}, 422)
+        parts = list(job.parts.values())
         job.cancel(self.now(), force=bool(body.get("force")))
+        if not job.parts:
+            for part in parts:
+                self.pull.drop(part)
         return document({"cancelled": True, "id": job.pk})
 
     def _collect(self, body: Mapping[str, Any]) -> web.Response:

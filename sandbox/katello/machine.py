@@ -24,6 +24,8 @@ class Machine:
     `dynflow_workers`, `dynflow_threads`: processes that work on tasks, and threads of each.
     `rex_slots`: hosts of a job that the smart proxy works on at once; `rex_seconds`: of a host, on the clock here, on an idle
     proxy; `rex_fail_share`, `rex_hang_share`: shares of a job's hosts that fail, and that never end.
+    `mqtt_rate_limit`: hosts that the proxy lets fetch their jobs or work on them at a time, 0: any number; `mqtt_resend_interval`,
+    `mqtt_ttl`: seconds here after which a host is told again, and after which a message counts as unanswered.
     `max_connections`: of PostgreSQL. `httpd_limit`: requests in the server at once.
     `restart_seconds`: how long nobody is served after a setting was changed, on the clock here.
     """
@@ -41,6 +43,9 @@ class Machine:
     rex_seconds: float = 1.0
     rex_fail_share: float = 0.0
     rex_hang_share: float = 0.0
+    mqtt_rate_limit: int = 0
+    mqtt_resend_interval: int = 900
+    mqtt_ttl: int = 5
     cpus: int = 8
     memory_gib: float = 32.0
     proxy_cpus: int = 0
@@ -92,6 +97,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "rex_seconds": (0.001, 600),
     "rex_fail_share": (0, 1),
     "rex_hang_share": (0, 1),
+    "mqtt_rate_limit": (0, 20_000),
+    "mqtt_resend_interval": (1, 86_400),
+    "mqtt_ttl": (1, 3600),
     "cpus": (1, 256),
     "memory_gib": (1, 4096),
     "proxy_cpus": (0, 256),
@@ -104,6 +112,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 OF_TASKS = frozenset(
     {"dynflow_workers", "dynflow_threads"}
     | {"rex_slots", "rex_seconds", "rex_fail_share", "rex_hang_share"}
+    | {"mqtt_rate_limit", "mqtt_resend_interval", "mqtt_ttl"}
 )  # requests do not meet them
 OF_PROXY = frozenset({"proxy_cpus", "proxy_memory_gib", "proxy_timeout"})  # they restart the proxy
 AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

@@ -18,6 +18,10 @@ class SimulatedKatello:
         """Give the certificate of its CA, PEM."""
         return fetch(f"{self.base_url}{PATH}ca").decode()
 
+    def broker_certificate(self) -> str:
+        """Give a certificate with its key for an MQTT broker on this machine, PEM."""
+        return fetch(f"{self.base_url}{PATH}broker").decode()
+
     def behave(self, **settings: object) -> None:
         """Change settings: `behave(outcome="pause")`; see sandbox.katello.behaviour."""
         self._say("PATCH", "", settings)

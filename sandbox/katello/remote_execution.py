@@ -19,6 +19,8 @@ FORKS = 5
 SPREAD = 0.25
 """The standard deviation of the logarithm of a host's time."""
 SYSTEM_GIB = 2.0
+FAILED = "failed"
+"""A failure of which a test says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,12 @@ ANSIBLE = Backend(0.5, 0.0034, runners=True)
 
 @dataclass(slots=True, eq=False)
 class Span:
-    """A host of a job, in seconds since the job's start. ended: None: never. failed: it ended with an error."""
+    """A host of a job, in seconds since the job's start. ended: None: never. failure: why it ended with an error; empty where it did not."""
 
     planned: float
     begun: float = 0.0
     ended: float | None = None
-    failed: bool = False
+    failure: str = ""
 
 
 def _cpus(machine: Machine) -> int:
@@ -82,7 +84,7 @@ def course(
 
 def _choose(spans: Sequence[Span], random: Random, machine: Machine) -> None:
     for number in random.sample(range(len(spans)), round(machine.rex_fail_share * len(spans))):
-        spans[number].failed = True
+        spans[number].failure = FAILED
 
 
 def _run(
@@ -103,7 +105,7 @@ def _run(
         ends = now + (running[0][0] - done) / rate if running else float("inf")
         begins = float("inf")
         if following is not None and len(running) < slots:
-            begins = max(now, _handed_over(spans, following, batched=batched))
+            begins = max(now, handed_over(spans, following, batched=batched))
         at = min(ends, begins)
         done += (at - now) * rate
         now = at
@@ -116,7 +118,7 @@ def _run(
             spans[number].ended = now
 
 
-def _handed_over(spans: Sequence[Span], number: int, *, batched: bool) -> float:
+def handed_over(spans: Sequence[Span], number: int, *, batched: bool) -> float:
     """Return when the proxy knows of a host: with the last of its batch, or alone where the job limits hosts at a time."""
     last = min(len(spans), (number // BATCH + 1) * BATCH) - 1 if batched else number
     return spans[last].planned

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import cache
 from typing import Any
 
 from aiohttp import web
@@ -35,6 +36,7 @@ from sandbox.katello.jobs import Jobs
 from sandbox.katello.lists import listed
 from sandbox.katello.load import Busy, GivenUp, Load
 from sandbox.katello.machine import Machine
+from sandbox.katello.pull import Pull
 from sandbox.katello.rhsm import PREFIX as RHSM
 from sandbox.katello.rhsm import Rhsm
 from sandbox.katello.rhsm import said as refused_by_katello
@@ -46,6 +48,8 @@ STATISTICS = "/stats"
 """Where a watch reads Puma's statistics, as on its control server."""
 KEEP_ALIVE_SECONDS = 50
 SERVER = "perfdash-simulated-katello"
+PROXY_NAME = "runner.example"
+"""How the smart proxy that runs jobs is called in its certificate."""
 _TERM = re.compile(r'\s*(\w+)\s*(!?=|>=)\s*(?:"([^"]*)"|([\w:-]+))\s*\Z')
 _SEARCHED = (
     *("state", "result", "label", "resource_type", "resource_id", "parent_task_id"),
@@ -78,7 +82,16 @@ class Site:
         self._load = Load(machine, time.monotonic, lambda: behaves().ignored_setting)
         flow = Dynflow(now, lambda: self._load.machine)
         self._views = ContentViews(behaves, now, self._tasks, self._syncs, flow)
-        self._jobs = Jobs(behaves, now, lambda: self._load.machine, consumers, self._tasks)
+        self._pull = Pull(
+            lambda: behaves().mqtt_broker,
+            lambda: self.tls_url,
+            lambda: self._load.machine,
+            cache(lambda: authority.client_context(PROXY_NAME)),
+        )
+        self._jobs = Jobs(
+            *(behaves, now, lambda: self._load.machine, consumers, self._tasks),
+            self._pull,
+        )
         self._applicability = Applicability(behaves, now, consumers, self._tasks, flow)
         self.control = Control(
             *(behaviour, self._syncs, self._access, Counter(), consumers, self._load),
@@ -117,6 +130,8 @@ class Site:
             return page(500, "Oops, we're sorry but something went wrong")
         if fault := self.control.faults.of(behaviour, request.method, request.path):
             return await spoiled(request, fault)
+        if pulled := self._pull.answer(request, _identity(request), raw):
+            return pulled  # the smart proxy's, and no request of the model
         try:
             await self._load.go_through(request.method, request.path)
             if behaviour.commit_seconds and request.method == "POST":

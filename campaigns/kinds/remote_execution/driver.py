@@ -170,9 +170,8 @@ class RemoteExecution(Driver):
         with katello_of(target, context) as katello:
             found = preparing.template_of(katello, parameters)
             work.template = found.id
-            work.query = preparing.query_for(katello, parameters, mark_of(target, context), work)
+            count = preparing.choose(katello, parameters, mark_of(target, context), work)
             work.save(context)
-            count = jobs.count_hosts(katello, work.query)
         asked = parameters["template"] or parameters["feature"]
         return [
             EffectiveSetting("hosts", parameters["hosts"], count, count == parameters["hosts"]),
@@ -438,7 +437,7 @@ def _rows(katello: Katello, watched: Watched) -> list[HostRow]:
         katello.pause(PAGE_REST_SECONDS)
 
     tasks = list(jobs.tasks_of_hosts(katello, watched.task.id, rest))
-    proxies = jobs.proxies_of_hosts(katello, watched.job.id, rest)
+    proxies = jobs.proxies_of_hosts(katello, watched.job.id)
     return rows_of(tasks, watched.task.started, proxies)
 
 

@@ -89,19 +89,21 @@ def require_hosts(katello: Katello, parameters: Parameters) -> int:
     return count
 
 
-def query_for(katello: Katello, parameters: Parameters, mark: str, work: Work) -> str:
-    """Return a query that finds just the hosts of the job; a host collection is made where they are too many to name."""
+def choose(katello: Katello, parameters: Parameters, mark: str, work: Work) -> int:
+    """Store a query that finds just the hosts of the job, and return how many; of many a host collection is made."""
     query, wanted = parameters["search_query"], parameters["hosts"]
     ids = jobs.host_ids(katello, query, 0)
-    if len(ids) == wanted:
-        return str(query)
     chosen = ids[:wanted]
-    if len(chosen) <= MOST_IN_QUERY:
-        return f"id ^ ({', '.join(map(str, chosen))})"
-    work.organization = organization_of(katello, chosen)
-    return (
-        f"host_collection_id = {jobs.collect(katello, work.organization, f'{mark}hosts', chosen)}"
-    )
+    if len(ids) == wanted:
+        work.query = str(query)
+    elif len(chosen) <= MOST_IN_QUERY:
+        work.query = f"id ^ ({', '.join(map(str, chosen))})"
+        return len(chosen)  # the query is too long for the URL of a request that counts them
+    else:
+        work.organization = organization_of(katello, chosen)
+        made = jobs.collect(katello, work.organization, f"{mark}hosts", chosen)
+        work.query = f"host_collection_id = {made}"
+    return jobs.count_hosts(katello, work.query)
 
 
 def organization_of(katello: Katello, hosts: Sequence[int]) -> int:

@@ -27,10 +27,10 @@ def presets(sandbox: bool) -> Sequence[Preset]:
             {
                 "question": "How many hosts does each size of smart proxy carry without error, by Script and by Ansible?",
                 "order": "interleaved",
-                "repetitions": 2,
+                "repetitions": 3,
                 "tags": ["capacity"],
                 "criterion": ALL_SUCCEED,
-                "max_failed_percent": 50,
+                "failed_limit_percent": 50,
             },
             configurations=CLASSES,
         ),
@@ -45,7 +45,7 @@ def presets(sandbox: bool) -> Sequence[Preset]:
                 "repetitions": 3,
                 "tags": ["capacity"],
                 "criterion": ALL_SUCCEED,
-                "max_failed_percent": 50,
+                "failed_limit_percent": 50,
             },
         ),
         Preset(

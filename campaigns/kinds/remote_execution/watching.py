@@ -17,7 +17,7 @@ FIRST_LOOK_SECONDS, LOOK_SECONDS = 0.5, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look saw. seconds: since the job was asked for."""
+    """What one look saw. seconds: since Foreman took the job."""
 
     seconds: float
     counts: Counts
@@ -72,8 +72,8 @@ def watch(
 
     Raise TargetUnavailable where Foreman stops answering, Cancelled.
     """
-    began_at = time.monotonic()
     job = start()
+    began_at = time.monotonic()
     watched, progress = Watched(job, _asked(katello, job.task)), _Progress(began_at)
     pause = FIRST_LOOK_SECONDS
     while True:

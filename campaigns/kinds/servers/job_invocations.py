@@ -149,9 +149,9 @@ def tasks_of_hosts(
     )
 
 
-def proxies_of_hosts(katello: Katello, pk: int, rest: Callable[[], None]) -> dict[int, str]:
+def proxies_of_hosts(katello: Katello, pk: int) -> dict[int, str]:
     """Return the name of the smart proxy that worked on each host of a job, by the host's id; empty where none did."""
-    rows = katello.results(f"{JOBS}/{pk}/hosts", size=PAGE, between=rest)
+    rows = katello.results(f"{JOBS}/{pk}/hosts", size=PAGE)
     return {
         int(each["id"]): str(each.get("smart_proxy_name") or "") for each in rows if "id" in each
     }

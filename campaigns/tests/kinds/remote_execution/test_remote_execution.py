@@ -173,6 +173,17 @@ def test_fewer_hosts_are_those_with_the_lowest_ids(place):
     ]
 
 
+def test_hundreds_of_hosts_are_named_in_the_job(place, simulator):
+    simulator.behave(hosts=600)
+    simulator.set("rex_seconds", 0.01)
+
+    measured, proofs = place.run(parameters(hosts=500))
+
+    assert all(proof.ok for proof in proofs), proofs
+    assert measured.values["succeeded"] == 500
+    assert simulator.told()["jobs"]["host_collections"] == 0
+
+
 def test_of_many_hosts_a_collection_is_made_and_removed_again(place, simulator, monkeypatch):
     monkeypatch.setattr(preparing, "MOST_IN_QUERY", 5)
 
