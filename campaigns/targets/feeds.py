@@ -14,7 +14,7 @@ from campaigns.targets.forms import rule_to_confirm
 from campaigns.targets.saving import rules_for
 
 MOST_FEEDS = 100
-WHY = "A worker reads the feed, to prove that all of it was synced."
+WHY = "A worker reads it, to prove that all of it was synced, or lets virtual hosts connect to it."
 
 
 def rule_of_feed(target: Target, url: str) -> str:
@@ -34,7 +34,7 @@ def why_not_read(target: Target, url: str) -> str:
     if not rule:
         return ""
     return (
-        f"{rule} is a loopback or private address. {WHY} An operator of the team “{target.team}” confirms that the feed "
+        f"{rule} is a loopback or private address. {WHY} An operator of the team “{target.team}” confirms that it "
         "is yours, here or on the target."
     )
 

@@ -42,8 +42,10 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
-from campaigns.kinds.remote_execution import preparing
+from campaigns.kinds.hosts.answering import Answered as AnsweredJobs
+from campaigns.kinds.remote_execution import preparing, virtual
 from campaigns.kinds.remote_execution.form import (
+    VIRTUAL,
     RemoteExecutionForm,
     changes_nothing,
     inputs_of,
@@ -127,7 +129,15 @@ class RemoteExecution(Driver):
         """Check that the template is there with its inputs, and that the query finds enough hosts."""
         with katello_of(target, rules) as katello:
             preparing.template_of(katello, parameters)
-            preparing.require_hosts(katello, parameters)
+            preparing.require_hosts(katello, target, parameters)
+
+    def reads(self, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return where virtual hosts connect to: the broker and the smart proxy."""
+        if parameters.get("hosts_are") != VIRTUAL:
+            return {}
+        broker, proxy = str(parameters.get("broker") or ""), str(parameters.get("proxy_url") or "")
+        named = {"broker": f"https://{broker}/" if broker else "", "proxy_url": proxy}
+        return {name: [url] for name, url in named.items() if url}
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
@@ -141,7 +151,7 @@ class RemoteExecution(Driver):
         with katello_of(target, context) as katello:
             require_services(katello)
             ended = end_jobs(katello, prefix, CLEAR_SECONDS)
-            found = preparing.require_hosts(katello, parameters)
+            found = preparing.require_hosts(katello, target, parameters)
             template = preparing.template_of(katello, parameters)
             proxies = _proxies(katello, template.provider)
             others = _others(katello, prefix)
@@ -170,7 +180,7 @@ class RemoteExecution(Driver):
         with katello_of(target, context) as katello:
             found = preparing.template_of(katello, parameters)
             work.template = found.id
-            count = preparing.choose(katello, parameters, mark_of(target, context), work)
+            count = preparing.choose(katello, target, parameters, mark_of(target, context), work)
             work.save(context)
         asked = parameters["template"] or parameters["feature"]
         return [
@@ -190,18 +200,22 @@ class RemoteExecution(Driver):
             work.save(context)
             return begun
 
-        with katello_of(target, context) as katello:
+        with (
+            katello_of(target, context) as katello,
+            virtual.held(target, parameters, context) as hosts,
+        ):
             try:
                 with cut_short(context, parameters["hosts"], _counts) as watching:
-                    watched = watch(katello, start, parameters["give_up_seconds"], watching)
+                    watched = watch(katello, start, parameters["give_up_seconds"], watching, hosts)
             except CutShort as cut:
                 return cut.measured("hosts")
             if not watched.task.at_rest:
                 left = failure_to_end(
                     lambda: end_job(katello, watched.job.id, watched.task, CANCEL_SECONDS)
                 )
+            answered = hosts.end() if hosts else None
             rows = _rows(katello, watched)
-        return measured_of(watched, rows, parameters, f"{left}")
+        return measured_of(watched, rows, parameters, left, answered)
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
@@ -227,6 +241,7 @@ class RemoteExecution(Driver):
             Proof("job template", template.name, job.template, "", job.template == template.name),
             Proof("inputs other than asked", "none", ", ".join(other) or "none", "", not other),
             Proof("resolution of the duration", "any", watched.task.resolution, "s", ok=True),
+            *virtual.proofs_of(measured.work["answered"], counts.succeeded),
         ]  # fmt: skip
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
@@ -336,7 +351,11 @@ def end_job(katello: Katello, job: int | None, task: ForemanTask, seconds: float
 
 
 def measured_of(
-    watched: Watched, rows: Sequence[HostRow], parameters: Parameters, left: str
+    watched: Watched,
+    rows: Sequence[HostRow],
+    parameters: Parameters,
+    left: str,
+    answered: AnsweredJobs | None,
 ) -> Measured:
     """Return the result of a run. Raise TargetUnavailable where somebody else cancelled the job or a part of it."""
     task, counts, wanted = watched.task, watched.counts, parameters["hosts"]
@@ -373,7 +392,7 @@ def measured_of(
     samples = samples_of(rows)
     return Measured(
         values=values,
-        health=health_of_clock([task], {"looks": float(len(watched.looks))}),
+        health=virtual.health_with(health_of_clock([task], {"looks": float(len(watched.looks))}), answered),
         samples=samples,
         series=series_of(rows),
         distributions=[Distribution.of("host_time", _times_us(samples["work_seconds"], samples["failure"]))],
@@ -383,7 +402,7 @@ def measured_of(
         failures=failures,
         failure=failure,
         censored=censored,
-        work={"watched": watched, "rows": rows},
+        work={"watched": watched, "rows": rows, "answered": answered},
     )  # fmt: skip
 
 

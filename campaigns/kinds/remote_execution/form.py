@@ -2,20 +2,36 @@
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
 
-from campaigns.kinds.base.parameters import IntegerParameter, ParameterField
+from campaigns.kinds.base.parameters import (
+    ChoiceParameter,
+    IntegerParameter,
+    NumberParameter,
+    ParameterField,
+)
 from campaigns.kit.forms import Text
 from campaigns.kit.mappings import Parameters
 
 SCRIPT_DEFAULT, ANSIBLE_DEFAULT = "Run Command - Script Default", "Run Command - Ansible Default"
 MOST_HOSTS = 20_000
 MOST_INPUTS = 20
+MOST_VIRTUAL = 4000
+REGISTERED, VIRTUAL = "registered", "virtual"
+BROKER = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):(\d{1,5})\Z", re.ASCII)
 NAME = re.compile(r"[\w.-]{1,100}\Z", re.ASCII)
 HARMLESS = ({"command": "date"}, {"command": "true"})
 """Inputs of the two templates above that change nothing on a host."""
+
+
+VIRTUAL_NEEDS = {
+    "population": "the number of a population of the target",
+    "broker": "host and port of the MQTT broker",
+    "proxy_url": "the address of the smart proxy",
+}
 
 
 class Named(ParameterField, Text):
@@ -45,6 +61,34 @@ class Inputs(ParameterField, forms.CharField):
         return "\n".join(lines)
 
 
+class Broker(ParameterField, Text):
+    """A host and a port."""
+
+    def validate(self, value: str) -> None:
+        """Raise ValidationError where it is neither empty nor a host and a port."""
+        super().validate(value)
+        match = BROKER.match(value) if value else None
+        if value and (match is None or not 0 < int(match[2]) < 65_536):
+            raise ValidationError("Give a host and a port, such as proxy.example:1883.")
+
+
+class ProxyUrl(ParameterField, Text):
+    """The address of a smart proxy."""
+
+    def to_python(self, value: Any) -> str:
+        """Return it without a slash at its end."""
+        return str(super().to_python(value)).rstrip("/")
+
+    def validate(self, value: str) -> None:
+        """Raise ValidationError where it is neither empty nor an address with https:."""
+        super().validate(value)
+        parts = urlsplit(value) if value else None
+        if parts and (parts.scheme != "https" or not parts.hostname or parts.path or parts.query):
+            raise ValidationError(
+                "Give the address of a smart proxy, such as https://proxy.example:9090."
+            )
+
+
 class RemoteExecutionForm(forms.Form):
     """One job on a number of hosts."""
 
@@ -57,10 +101,22 @@ class RemoteExecutionForm(forms.Form):
         max_value=MOST_HOSTS,
         help_text="How many of the hosts that the query finds the job runs on: those with the lowest ids.",
     )
+    hosts_are = ChoiceParameter(
+        label="Hosts are",
+        role="work",
+        essential=True,
+        initial=REGISTERED,
+        choices=[
+            (REGISTERED, "registered: machines of yours that the query finds"),
+            (VIRTUAL, "virtual: of a population of the target; perfdash answers for them by MQTT"),
+        ],
+        help_text="Virtual hosts execute nothing. They need a smart proxy in the mode pull-mqtt.",
+    )
     search_query = Named(
         label="Search query",
         role="work",
         essential=True,
+        required=False,
         initial="name ~ perfdash",
         max_length=1000,
         help_text="Which hosts of Foreman there are for it, as in Foreman's own search, such as name ~ container.",
@@ -90,7 +146,6 @@ class RemoteExecutionForm(forms.Form):
     )
     concurrency_level = IntegerParameter(
         label="Concurrency level",
-        essential=True,
         required=False,
         min_value=1,
         max_value=MOST_HOSTS,
@@ -122,9 +177,40 @@ class RemoteExecutionForm(forms.Form):
         help_text="Without any host that ends: the job is cancelled then, and the run has failed.",
     )
 
+    population = IntegerParameter(
+        label="Population",
+        role="work",
+        required=False,
+        min_value=1,
+        help_text="Of virtual hosts: the number of a population, as the page of the target shows it.",
+    )
+    broker = Broker(
+        label="MQTT broker",
+        role="work",
+        required=False,
+        max_length=300,
+        help_text="Of virtual hosts: host and port of the smart proxy's broker, such as proxy.example:1883.",
+    )
+    proxy_url = ProxyUrl(
+        label="Address of the smart proxy",
+        role="work",
+        required=False,
+        max_length=300,
+        help_text="Of virtual hosts: where they fetch their jobs, such as https://proxy.example:9090.",
+    )
+    script_seconds = NumberParameter(
+        label="Time of a script in seconds",
+        role="work",
+        initial=0,
+        min_value=0,
+        max_value=3600,
+        help_text="Of virtual hosts: how long each of them says that the script has taken.",
+    )
+
     def clean(self) -> dict[str, Any]:
-        """Ask for a template or a feature."""
+        """Ask for a template or a feature, and for what the hosts need."""
         cleaned = super().clean() or {}
+        self._check_hosts(cleaned)
         template, feature = cleaned.get("template"), cleaned.get("feature")
         if template and feature:
             self.add_error("feature", "Give a job template or a feature, not both.")
@@ -133,6 +219,26 @@ class RemoteExecutionForm(forms.Form):
                 "template", f"Name a job template, such as {SCRIPT_DEFAULT}, or a feature."
             )
         return cleaned
+
+    def _check_hosts(self, cleaned: dict[str, Any]) -> None:
+        if cleaned.get("hosts_are") != VIRTUAL:
+            if not cleaned.get("search_query") and "search_query" not in self.errors:
+                self.add_error(
+                    "search_query",
+                    "Say which hosts of Foreman there are, such as name ~ container.",
+                )
+            return
+        for name, what in VIRTUAL_NEEDS.items():
+            if not cleaned.get(name) and name not in self.errors:
+                self.add_error(name, f"Virtual hosts need it: give {what}.")
+        if (cleaned.get("hosts") or 0) > MOST_VIRTUAL:
+            self.add_error("hosts", f"One generator holds at most {MOST_VIRTUAL:,} virtual hosts.")
+
+
+def broker_of(parameters: Parameters) -> tuple[str, int]:
+    """Return host and port of the MQTT broker of virtual hosts."""
+    host, _, port = str(parameters["broker"]).rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def inputs_of(parameters: Parameters) -> dict[str, str]:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from campaigns.kinds.base import Context, DriverError, Parameters
-from campaigns.kinds.remote_execution.form import inputs_of
+from campaigns.kinds.base import Context, DriverError, Parameters, Target
+from campaigns.kinds.base.naming import own_prefix
+from campaigns.kinds.remote_execution.form import VIRTUAL, inputs_of
 from campaigns.kinds.servers import job_invocations as jobs
 from campaigns.kinds.servers.job_invocations import Template
 from campaigns.kinds.servers.katello import Katello
@@ -77,9 +78,16 @@ def template_of(katello: Katello, parameters: Parameters) -> Template:
     return found
 
 
-def require_hosts(katello: Katello, parameters: Parameters) -> int:
+def query_of(target: Target, parameters: Parameters) -> str:
+    """Return the query that finds the hosts of which some are chosen: those of a population have its number in their names."""
+    if parameters["hosts_are"] == VIRTUAL:
+        return f"name ~ {own_prefix(target)}p{parameters['population']}-"
+    return str(parameters["search_query"])
+
+
+def require_hosts(katello: Katello, target: Target, parameters: Parameters) -> int:
     """Return how many hosts the query finds. Raise DriverError where they are too few."""
-    query, wanted = parameters["search_query"], parameters["hosts"]
+    query, wanted = query_of(target, parameters), parameters["hosts"]
     count = jobs.count_hosts(katello, query)
     if count < wanted:
         raise DriverError(
@@ -89,13 +97,19 @@ def require_hosts(katello: Katello, parameters: Parameters) -> int:
     return count
 
 
-def choose(katello: Katello, parameters: Parameters, mark: str, work: Work) -> int:
-    """Store a query that finds just the hosts of the job, and return how many; of many a host collection is made."""
-    query, wanted = parameters["search_query"], parameters["hosts"]
-    ids = jobs.host_ids(katello, query, 0)
-    chosen = ids[:wanted]
-    if len(ids) == wanted:
-        work.query = str(query)
+def choose(katello: Katello, target: Target, parameters: Parameters, mark: str, work: Work) -> int:
+    """Store a query that finds just the hosts of the job, and return how many; of many a host collection is made.
+
+    Those with the lowest ids are taken; of a population those with the lowest numbers, which are at the end of their names.
+    """
+    query, wanted = query_of(target, parameters), parameters["hosts"]
+    by_name = parameters["hosts_are"] == VIRTUAL
+    found = sorted(
+        jobs.hosts_found(katello, query), key=lambda host: host[1] if by_name else host[0]
+    )
+    chosen = [pk for pk, _ in found[:wanted]]
+    if len(found) == wanted:
+        work.query = query
     elif len(chosen) <= MOST_IN_QUERY:
         work.query = f"id ^ ({', '.join(map(str, chosen))})"
         return len(chosen)  # the query is too long for the URL of a request that counts them

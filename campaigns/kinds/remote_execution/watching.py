@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from campaigns.kinds.base import Context, TargetUnavailable
 from campaigns.kinds.base.foreman import AWAY_SECONDS
+from campaigns.kinds.hosts.answering import Hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.job_invocations import Counts, Invocation, counts_of
 from campaigns.kinds.servers.katello import Katello
@@ -66,11 +67,16 @@ class _Progress:
 
 
 def watch(
-    katello: Katello, start: Callable[[], Invocation], give_up_seconds: float, context: Context
+    katello: Katello,
+    start: Callable[[], Invocation],
+    give_up_seconds: float,
+    context: Context,
+    hosts: Hosts | None = None,
 ) -> Watched:
     """Begin a job, and look at it until it is at rest, nothing moves any more, or the time is over.
 
-    Raise TargetUnavailable where Foreman stops answering, Cancelled.
+    hosts: the virtual ones that answer it. Raise TargetUnavailable where Foreman stops answering, GeneratorFailed where the
+    virtual hosts have ended, Cancelled.
     """
     job = start()
     began_at = time.monotonic()
@@ -88,6 +94,8 @@ def watch(
         if watched.timed_out or watched.gave_up:
             return watched
         context.check()
+        if hosts is not None:
+            hosts.check()
         katello.pause(pause)
         pause = min(LOOK_SECONDS, 2 * pause)
         watched.task = _asked(katello, job.task)

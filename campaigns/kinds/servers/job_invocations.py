@@ -186,11 +186,14 @@ def exit_status_of(task: ForemanTask) -> str:
     return match[1] if match else ""
 
 
-def host_ids(katello: Katello, search: str, most: int) -> list[int]:
-    """Return the ids of the hosts that a query finds, the lowest first; all where `most` is 0."""
+def hosts_found(katello: Katello, search: str) -> list[tuple[int, str]]:
+    """Return the ids and the names of the hosts that a query finds."""
     rows = katello.results("/api/v2/hosts", size=PAGE, search=search, thin="true")
-    ids = sorted(int(each["id"]) for each in rows if isinstance(each, Mapping) and "id" in each)
-    return ids[:most] if most else ids
+    return [
+        (int(each["id"]), str(each.get("name") or ""))
+        for each in rows
+        if isinstance(each, Mapping) and "id" in each
+    ]
 
 
 def count_hosts(katello: Katello, search: str) -> int:

@@ -1,0 +1,92 @@
+"""Virtual hosts of a job: perfdash holds those of a population while the job runs, and answers for them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from campaigns.kinds.base import (
+    Context,
+    DriverError,
+    Health,
+    Parameters,
+    Proof,
+    Target,
+    TargetUnavailable,
+)
+from campaigns.kinds.hosts.answering import (
+    Answered,
+    Hosts,
+    PretendedScript,
+    answering,
+    answering_request,
+    unconnected,
+)
+from campaigns.kinds.load.judging import judge
+from campaigns.kinds.remote_execution.form import VIRTUAL, broker_of
+from campaigns.kit.mappings import ProgramRequest
+
+WORST = ("healthy", "warned", "starved", "saturated")
+FIGURES = ("hosts_connected", "duplicates", "disconnects", "bad_messages")
+
+
+def request_of(target: Target, parameters: Parameters, context: Context) -> ProgramRequest:
+    """Return the request for the hosts of a job. Raise DriverError where the population is not there."""
+    if context.hosts_of is None:
+        raise DriverError("Hosts of a population cannot be asked for from here.")
+    seconds = float(parameters["script_seconds"])
+    return answering_request(
+        context,
+        context.hosts_of(parameters["population"], parameters["hosts"]),
+        broker_of(parameters),
+        parameters["proxy_url"],
+        ca=target.tls.ca_bundle,
+        insecure=not target.tls.verify,
+        script=PretendedScript(seconds, seconds),
+    )
+
+
+@contextmanager
+def held(target: Target, parameters: Parameters, context: Context) -> Iterator[Hosts | None]:
+    """Hold the virtual hosts of a job until the block is left; None where it runs on machines.
+
+    Raise TargetUnavailable where none of them reaches the broker. That some do not is an outcome of the level.
+    """
+    if parameters["hosts_are"] != VIRTUAL:
+        yield None
+        return
+    with answering(context, request_of(target, parameters, context)) as hosts:
+        missing = unconnected(hosts)
+        if not hosts.connected:
+            raise TargetUnavailable(
+                f"{missing} Check the broker's address, its certificate, and that it takes those of hosts."
+            )
+        context.say(missing or f"{hosts.asked} virtual hosts are connected to the broker")
+        yield hosts
+
+
+def health_with(health: Health, answered: Answered | None) -> Health:
+    """Return the health of a run with that of what held its virtual hosts."""
+    if answered is None:
+        return health
+    verdict = judge(answered.figures)
+    word = max(health.verdict, verdict.word, key=WORST.index)
+    figures = {**answered.figures, **health.figures}
+    figures |= {name: float(answered.counts[name]) for name in FIGURES if name in answered.counts}
+    figures["connect_seconds"] = answered.connect_seconds
+    return Health(word, (*health.reasons, *verdict.reasons), figures)
+
+
+def proofs_of(answered: Answered | None, succeeded: int) -> list[Proof]:
+    """Prove that each host that succeeded has fetched a script, and all of them the same."""
+    if answered is None:
+        return []
+    fetched, kinds = answered.scripts.total(), len(answered.scripts)
+    return [
+        Proof("scripts that virtual hosts fetched", f"at least {succeeded}", fetched, "count", fetched >= succeeded),
+        Proof("different scripts (SHA-256)", 1, kinds, "count", kinds == 1),
+        Proof("messages for nobody", 0, _sum(answered.rows, "bad_messages"), "count", not _sum(answered.rows, "bad_messages")),
+    ]  # fmt: skip
+
+
+def _sum(rows: Mapping[str, Any], name: str) -> int:
+    return sum(each or 0 for each in rows.get(name, ()))
