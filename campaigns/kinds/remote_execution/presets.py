@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from campaigns.kinds.base import Preset
-from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, SCRIPT_DEFAULT
+from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, SCRIPT_DEFAULT, VIRTUAL
 
 CLASSES = {
     "4 CPUs, 12 GiB": {"proxy_cpus": "4", "proxy_memory_gib": "12"},
@@ -17,6 +17,7 @@ ALL_SUCCEED = {"conditions": [{"metric": "success", "at_least": 100}], "failed_p
 def presets(sandbox: bool) -> Sequence[Preset]:
     """Return the published question on both backends, and smaller ones. sandbox: for the hosts of the simulated Katello."""
     hosts = {"search_query": "name ~ container"} if sandbox else {}
+    virtual = {"hosts_are": VIRTUAL, "search_query": ""}
     give_up = {"give_up_seconds": "15"} if sandbox else {}
     return (
         Preset(
@@ -57,6 +58,17 @@ def presets(sandbox: bool) -> Sequence[Preset]:
                 "question": "How much sooner does a job on 500 hosts end if Foreman works on more of them at a time?",
                 "order": "interleaved",
                 "repetitions": 3,
+            },
+        ),
+        Preset(
+            "mqtt-limits",
+            "Virtual hosts by MQTT: any number with a job at a time, or at most 50",
+            {**virtual, "hosts": "200", "script_seconds": "1"},
+            {"mqtt_rate_limit": ("0", "50")},
+            {
+                "question": "How much longer does a job take if the smart proxy lets at most 50 hosts work on it at a time?",
+                "order": "interleaved",
+                "repetitions": 4,
             },
         ),
         Preset("try-it", "Try it: a job on 20 hosts", {**hosts, "hosts": "20"}),

@@ -2,14 +2,12 @@
 
 import threading
 import time
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
 from campaigns.kinds.base import (
     Cancelled,
-    Context,
     DriverError,
     NotClean,
     Target,
@@ -22,88 +20,11 @@ from campaigns.kinds.remote_execution import preparing, watching
 from campaigns.kinds.remote_execution.driver import driver
 from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, RemoteExecutionForm
 from campaigns.kinds.servers import katello as client_of
-from campaigns.kinds.servers.katello import Katello
-from campaigns.kit.http.connection import Connection
-from campaigns.kit.http.credentials import Login
-from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.programs.processes import until
-from campaigns.tests.kinds.recomputed import follows
+from campaigns.tests.kinds.remote_execution.place import JOBS, RULES, Place, parameters
 from sandbox.process import running
 
 pytestmark = pytest.mark.system
-RULES = parse_rules("127.0.0.1:*")
-JOBS = "/api/v2/job_invocations"
-
-
-@dataclass
-class Place:
-    """A simulated Katello under test, and a keeper of one attempt on it."""
-
-    target: Target
-    directory: Path
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    lines: list = field(default_factory=list)
-    progress: list = field(default_factory=list)
-    attempt: int = 1
-    deadline_seconds: float = 60.0
-    most_failed: float | None = None
-
-    def context(self):
-        return Context(
-            cancelled=self.cancelled,
-            lease_seconds=lambda: 60.0,
-            progress=self.progress.append,
-            say=self.lines.append,
-            clock=time.perf_counter_ns,
-            directory=self.directory / str(self.attempt),
-            rules=RULES,
-            deadline_seconds=self.deadline_seconds,
-            sender=f"perfdash attempt/{self.attempt}",
-            most_failed=self.most_failed,
-        )
-
-    def begin(self, values):
-        """Everything up to where the job begins."""
-        proofs = driver.reset(self.target, values, self.context())
-        assert all(proof.ok for proof in proofs), proofs
-        settings = driver.apply(self.target, values, self.context())
-        assert all(setting.ok for setting in settings), settings
-        return proofs, settings
-
-    def measure(self, values):
-        measured = driver.measure(self.target, values, self.context())
-        follows(driver, measured)
-        return measured
-
-    def run(self, values):
-        """All four steps and the clean-up; what was measured, and the proofs of the same work."""
-        self.begin(values)
-        measured = self.measure(values)
-        proofs = driver.verify(self.target, values, self.context(), measured)
-        self.clean_up(values)
-        return measured, proofs
-
-    def clean_up(self, values):
-        driver.clean_up(self.target, values, self.context())
-
-    def send(self, method, path, body=None, mark=""):
-        """Do something on the server as somebody else, unless it has the mark of the attempt."""
-        connection = Connection(self.target.base_url, RULES)
-        login = Login(self.target.username, self.target.password)
-        try:
-            return Katello(connection, self.target.base_url, login).send(
-                method, path, body or {}, mark
-            )
-        finally:
-            connection.close()
-
-    def job(self, mark="", name="", **changes):
-        """Begin a job beside perfdash's, or as an earlier attempt of it did."""
-        job = {
-            "job_template_id": 101, "targeting_type": "static_query", "search_query": "name ~ container",
-            "inputs": {"command": "date"}, "description_format": name or "Nightly patching",
-        }  # fmt: skip
-        return self.send("POST", JOBS, {"job_invocation": job | changes}, mark)
 
 
 @pytest.fixture(scope="module")
@@ -123,15 +44,6 @@ def place(simulator, tmp_path, monkeypatch):
     target = Target("simulator", "katello", simulator.base_url, "admin", "password")
     yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
     simulator.renew()
-
-
-def parameters(**changes):
-    initial = {name: each.initial for name, each in RemoteExecutionForm.base_fields.items()}
-    form = RemoteExecutionForm(
-        initial | {"hosts": 40, "search_query": "name ~ container"} | changes
-    )
-    assert form.is_valid(), form.errors
-    return form.cleaned_data
 
 
 def when_it_runs(simulator, action):
