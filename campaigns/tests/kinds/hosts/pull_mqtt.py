@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import web
 
@@ -64,9 +64,18 @@ class Broker:
         return (int(stat[11]) + int(stat[12])) / 100, int(peak.split()[1]) * 1024
 
 
+class Certifier(Protocol):
+    """Has a file of the certificates that a broker trusts, and makes one with the key and the certificate of a server."""
+
+    file: Path
+
+    def server(self) -> Path:
+        """Write key and certificate of a server on this machine."""
+
+
 @contextmanager
 def mosquitto(
-    place: Path, authority: Authority, more: str = "", open_files: int = 0, port: int = 0
+    place: Path, authority: Certifier, more: str = "", open_files: int = 0, port: int = 0
 ) -> Iterator[Broker]:
     """Run a mosquitto with TLS, client certificates and the ACL. open_files: its limit; 0: as many as this process may have."""
     assert MOSQUITTO, "mosquitto is not installed; script/packages.sh names its package"

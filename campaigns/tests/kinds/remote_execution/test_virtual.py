@@ -37,7 +37,7 @@ class Ca:
     file: Path
     certificate: str
 
-    def server(self):
+    def server(self) -> Path:
         file = self.directory / "server.pem"
         file.write_text(self.certificate)
         return file
