@@ -19,7 +19,7 @@ from campaigns.targets.actions.values import COMMAND, FIELDS, HTTP, MANUAL, METH
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MOST_CHOICES = 50
 MOST_SETTINGS, MOST_STEPS = 50, 20
-MOST_ROWS, LETTERS_A_ROW = 24, 80
+MOST_ROWS, LETTERS_A_ROW = 40, 64
 
 
 class Choices(forms.Field):

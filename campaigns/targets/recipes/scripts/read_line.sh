@@ -1,5 +1,5 @@
 # Print the value of a line of a file, if the service has started since the file was changed.
-# $1 file, $2 key, $3 what stands between, $4 the value without such a line, $5 command that prints when the service started, in seconds,
+# $1 file, $2 key, $3 what stands between (“blank” for one), $4 the value without such a line, $5 command that prints when the service started, in seconds,
 # $6 what stands behind the value, if anything.
 set -eu;
 fail() { echo "$1" >&2; exit 1; };
@@ -7,9 +7,10 @@ file=$(readlink -f "$1") || fail "$(id -un) cannot reach $1";
 [ -w "$(dirname "$file")" ] || fail "there is no $file that $(id -un) may write";
 [ -e "$file" ] || { echo "$4"; exit 0; };
 [ -w "$file" ] || fail "there is no $file that $(id -un) may write";
+between=$3; [ "$between" != blank ] || between=" ";
 since=$(sh -c "$5");
 [ "$(stat -c %Y "$file")" -le "${since:-0}" ] || fail "$1 was changed after the service started: restart it";
-key="$2" between="$3" usual="$4" behind="${6:-}" awk '
+key="$2" between="$between" usual="$4" behind="${6:-}" awk '
   BEGIN { key = ENVIRON["key"]; value = ENVIRON["usual"]; between = ENVIRON["between"]; gsub(/[ \t]/, "", between) }
   { rest = $0; sub(/^[ \t]*/, "", rest); after = substr(rest, length(key) + 1, 1) }
   index(rest, key) == 1 && after !~ /[A-Za-z0-9_]/ {

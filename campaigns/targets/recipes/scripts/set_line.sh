@@ -1,10 +1,11 @@
 # Set a value in the last line of a file that has its key, or in a new one at the end; then restart what reads it.
 # If that fails, put the file back, restart again, and fail.
-# $1 value, $2 file, $3 key, $4 what stands between, $5 command that restarts; then, each “-” or left out for none:
+# $1 value, $2 file, $3 key, $4 what stands between (“blank” for one), $5 command that restarts; then, each “-” or left out for none:
 # $6 what stands behind the value, $7 the first line of a new file, $8 the value for which the line is taken away.
 set -eu;
 fail() { echo "$1" >&2; exit 1; };
 none() { case $1 in -) ;; *) printf '%s' "$1";; esac; };
+between=$4; [ "$between" != blank ] || between=" ";
 behind=$(none "${6:--}"); first=$(none "${7:--}"); without=$(none "${8:--}");
 mkdir -p "$(dirname "$2")" 2> /dev/null || fail "$(id -un) may not make $(dirname "$2")";
 file=$(readlink -f "$2") || fail "$(id -un) cannot reach $2";
@@ -13,7 +14,7 @@ had=yes; [ -e "$file" ] || { had=no; printf '%s\n' "$first" > "$file"; };
 [ -w "$file" ] || fail "there is no $file that $(id -un) may write";
 old=$file.perfdash-old; new=$file.perfdash-new; said=$(mktemp);
 cp -p "$file" "$old"; cp -p "$file" "$new";
-key="$3" text="$3$4$1$behind" gone=$([ -n "$without" ] && [ "$1" = "$without" ] && echo yes || echo no) awk '
+key="$3" text="$3$between$1$behind" gone=$([ -n "$without" ] && [ "$1" = "$without" ] && echo yes || echo no) awk '
   BEGIN { key = ENVIRON["key"]; text = ENVIRON["text"]; gone = ENVIRON["gone"] == "yes" }
   { rest = $0; sub(/^[ \t]*/, "", rest); blanks = substr($0, 1, length($0) - length(rest)); after = substr(rest, length(key) + 1, 1) }
   NR == FNR { if (index(rest, key) == 1 && after !~ /[A-Za-z0-9_]/) last = FNR; next }

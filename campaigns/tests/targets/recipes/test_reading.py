@@ -109,6 +109,7 @@ def test_a_shipped_recipe_is_whole(name):
         parse(ready.action, Role.READY)
     for argument in (*apply.arguments, *read.arguments):
         assert 0 < len(argument) <= MOST_LETTERS
+        assert argument.strip(), "a line of the page that looks empty is easily lost"
         assert "\n" not in argument, "the page has one argument a line"
     known = {*SettingForm.Meta.fields, "apply", "read_back"}
     assert set(recipe.setting) <= known
