@@ -5,5 +5,7 @@ fail() { echo "$1" >&2; exit 1; };
 [ -w "$4" ] || fail "there is no $4 that $(id -un) may write";
 process=$(sh -c "$1");
 [ "${process:-0}" -gt 0 ] || fail "the service does not run";
-value=$(tr '\0' '\n' < "/proc/$process/environ" | sed -n "s/^$2=//p");
+known=$(tr '\0' '\n' < "/proc/$process/environ");
+[ -n "$known" ] || fail "process $process has no variables: it ends just now, or hides them";
+value=$(printf '%s\n' "$known" | sed -n "s/^$2=//p");
 echo "${value:-$3}"

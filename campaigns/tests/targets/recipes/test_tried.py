@@ -153,9 +153,32 @@ def test_a_line_of_a_file_is_set_and_put_back(name, server, tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {"settings.yml", "restarts"}
 
 
-@pytest.mark.parametrize("name", ["mqtt-rate-limit", "mqtt-ttl"])
-def test_no_line_is_no_limit_and_setting_that_takes_the_line_away(name, server, tmp_path):
-    file = tmp_path / "settings.yml"
+WITHOUT_A_LINE = {
+    "db-pool": 5,
+    "mqtt-rate-limit": 0,
+    "mqtt-resend-interval": 900,
+    "mqtt-ttl": 5,
+    "apache-serverlimit": 16,
+    "apache-maxrequestworkers": 400,
+    "proxy-timeout": 60,
+}
+"""What each program takes where its file says nothing."""
+
+
+@pytest.mark.parametrize("name", WITHOUT_A_LINE)
+def test_without_a_line_the_value_of_the_program_itself_is_read(name, server, tmp_path):
+    file = tmp_path / "file"
+    recipe = shipped()[name].setting
+    since = next(each for each in recipe["read_back"]["arguments"] if "ActiveEnter" in each)
+    tried = Tried(name, server, **{path_of(name): str(file), since: NOW})
+    assert tried.read() == WITHOUT_A_LINE[name], "no file"
+    file.write_text("# nothing\n")
+    assert tried.read() == WITHOUT_A_LINE[name]
+    assert WITHOUT_A_LINE[name] >= recipe["minimum"], "or it could not be put back"
+
+
+def test_no_line_is_no_limit_and_setting_that_takes_the_line_away(server, tmp_path):
+    name, file = "mqtt-rate-limit", tmp_path / "settings.yml"
     file.write_text("---\n:mode: pull-mqtt\n")
     recipe = shipped()[name].setting
     since = next(each for each in recipe["read_back"]["arguments"] if "ActiveEnter" in each)
@@ -245,6 +268,37 @@ def test_what_the_installer_sets_is_read_back_and_put_back(name, server, tmp_pat
         tried.put("large")
 
 
+UNITS = ["orchestrator", "worker-1", "worker-2", "worker-hosts-queue-1"]
+"""Of a Katello with two workers: it has a pool of its own for events of hosts."""
+
+
+def test_the_pool_for_events_of_hosts_is_no_worker(server, tmp_path):
+    program = tmp_path / "systemctl"
+    program.write_text(
+        f"""#!/bin/sh
+for unit in {" ".join(UNITS)}; do
+  unit=dynflow-sidekiq@$unit.service
+  for last; do :; done
+  case $unit in $last) echo "$unit loaded active running";; esac
+done
+"""
+    )
+    program.chmod(0o755)
+    show = shipped()["dynflow-workers"].setting["apply"]["arguments"][-2]
+    words = {show: show.replace("systemctl", str(program)), "foreman-installer": "sh"}
+    tried = Tried("dynflow-workers", server, **words | {"/etc/foreman-installer": str(tmp_path)})
+    assert tried.read() == 2
+
+
+def test_the_threads_of_the_pool_for_events_of_hosts_are_its_own(server, tmp_path):
+    for name, threads in (("worker-1", 5), ("worker-hosts-queue-1", 1), ("orchestrator", 1)):
+        (tmp_path / f"{name}.yml").write_text(f":concurrency: {threads}\n")
+    show = shipped()["dynflow-threads"].setting["apply"]["arguments"][-2]
+    words = {show: show.replace("/etc/foreman/dynflow", str(tmp_path)), "foreman-installer": "sh"}
+    tried = Tried("dynflow-threads", server, **words | {"/etc/foreman-installer": str(tmp_path)})
+    assert tried.read() == 5
+
+
 PROFILES = ":facts:\n  tuning: default\n:answer_file: /etc/x.yaml\n"
 
 
@@ -325,6 +379,28 @@ def test_a_variable_of_a_process_is_set_and_put_back(name, server, tmp_path):
         assert tried.read() == (2 if name == "puma-workers" else 5)
         tried.goes_round(16)
         assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("puma-workers", 2), ("puma-threads-max", 16), ("puma-threads-min", 0)]
+)
+def test_without_a_variable_foreman_takes_its_own_value(name, value, server, tmp_path):
+    file = tmp_path / "installer.conf"
+    file.write_text("[Service]\nEnvironment=RAILS_ENV=production\n")
+    with service(tmp_path, file) as (restart, pid):
+        words = adapted(name, **{"daemon-reload": restart, "MainPID": pid})
+        tried = Tried(name, server, **words | {path_of(name): str(file)})
+        assert tried.read() == value
+
+
+def test_a_process_whose_variables_cannot_be_seen_is_told(server, tmp_path):
+    file = tmp_path / "installer.conf"
+    file.write_text("[Service]\n")
+    with service(tmp_path, file) as (restart, pid):
+        words = adapted("puma-workers", **{"daemon-reload": restart, "MainPID": pid})
+        tried = Tried("puma-workers", server, **words | {path_of("puma-workers"): str(file)})
+        with pytest.raises(ActionFailed, match="has no variables"):
+            tried.read()
 
 
 APACHE_CONFIG = """
