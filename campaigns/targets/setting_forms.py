@@ -222,7 +222,7 @@ class ActionForm(forms.Form):
             "arguments"
         ].help_text = f"One per line; each line is one argument.{value} For administrators."
         self.fields["seconds"].unit = "s"  # type: ignore[attr-defined]
-        rows = _rows_for(action.get("arguments", ()))
+        rows = _rows_for(action.get("arguments") or ())
         self.fields["arguments"].widget.attrs["rows"] = rows
         if has_value:
             self.fields[
@@ -276,7 +276,7 @@ def _typed(action: Json) -> JsonObject:
     return {
         **action,
         "body": "" if body is None else json.dumps(body, ensure_ascii=False),
-        "arguments": "\n".join(action.get("arguments", ())),
+        "arguments": "\n".join(action.get("arguments") or ()),
     }
 
 

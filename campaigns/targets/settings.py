@@ -23,6 +23,7 @@ from campaigns.models import (
     on_target,
 )
 from campaigns.targets.actions import MANUAL, SQL, Action, BadAction, Role, parse
+from campaigns.targets.actions.values import flaws_together
 from campaigns.targets.saving import rules_for
 from campaigns.targets.setting_forms import SettingForm, StepForm
 from campaigns.targets.ssh_logins import require_admin
@@ -62,6 +63,10 @@ def save_setting(
         errors["read_back"] = [
             "Read a build back by HTTP or a command: only the server itself knows which version runs."
         ]
+    if apply and read:
+        errors |= {
+            f"read_back.{name}": [text] for name, text in flaws_together(apply, read).items()
+        }
     if errors or apply is None or read is None:
         raise Invalid(errors)
     _require_for(user, [apply, read], [before.apply, before.read_back] if before else None)

@@ -134,6 +134,19 @@ def parse(data: Any, role: Role) -> Action:
     return action
 
 
+def flaws_together(apply: Action, read: Action) -> dict[str, str]:
+    """Return what is wrong with how a value is read back that is set so, by field: by SQL it is one parameter in one unit."""
+    if not apply.way == SQL == read.way:
+        return {}
+    pairs = {"parameter": (apply.parameter.lower(), read.parameter.lower())}
+    pairs["unit"] = (apply.unit, read.unit)
+    return {
+        name: f"It reads {read_one or 'that of pg_settings'}, and sets {set_one or 'that of pg_settings'}: that cannot work."
+        for name, (set_one, read_one) in pairs.items()
+        if set_one != read_one
+    }
+
+
 def _http(data: FieldValues, role: Role, action: Action, errors: dict[str, str]) -> Action:
     usual = {Role.APPLY: "PUT", Role.RESET: "POST"}.get(role, "GET")
     method = data.get("method") or usual
@@ -328,6 +341,8 @@ def _scalar(data: FieldValues, errors: dict[str, str]) -> Any:
     if isinstance(value, list | dict):
         errors["expect"] = "Give one value, not a list or an object."
         return None
+    if flaw := flaw_of(value):
+        errors["expect"] = flaw
     return None if value == "" else value
 
 

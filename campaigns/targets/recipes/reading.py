@@ -3,30 +3,35 @@
 In an argument of a command, `!script NAME` stands for a script of the folder `scripts`: on one line, without its comments.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import yaml
 from msgspec import Meta, Struct
 
 from campaigns.kit.errors import Invalid
 from campaigns.kit.mappings import Json
 from campaigns.kit.structs import Problems, converted
-from campaigns.targets.actions import MANUAL, SQL
+from campaigns.targets.actions import MANUAL, BadAction, Role, parse
+from campaigns.targets.actions.values import flaw_of, flaws_together
 
 FOLDER = Path(__file__).parent
 SCRIPTS = FOLDER / "scripts"
 MOST_LETTERS = 40_000
 DEEPEST = 20
 MOST_READINESS = 1
+NO_JSON = {"yaml": ["The recipe holds something that JSON does not have."]}
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-OF_BOTH = ("parameter", "unit")
-"""What an action by SQL sets and reads is one parameter in one unit."""
 
 Words = Annotated[str, Meta(max_length=2000, extra={"message": "Give a text."})]
+Choice = Annotated[
+    str, Meta(max_length=200, extra={"message": "Give texts: write on, no and 1 in quotes."})
+]
+Number = Annotated[float | None, Meta(extra={"message": "Give a number."})]
+Switch = Annotated[bool, Meta(extra={"message": "Give true or false."})]
 
 
 class UsedPreset(Struct, forbid_unknown_fields=True, frozen=True):
@@ -41,6 +46,23 @@ class Readiness(Struct, forbid_unknown_fields=True, frozen=True):
 
     name: Words = ""
     action: dict[str, Any] = {}
+
+
+class OfSetting(Struct, forbid_unknown_fields=True, frozen=True):
+    """The fields of a setting, as its form and REST have them: their types. What they mean is checked there."""
+
+    name: Words = ""
+    label: Words = ""
+    unit: Words = ""
+    type: Words = ""
+    minimum: Number = None
+    maximum: Number = None
+    unlimited: Number = None
+    choices: Annotated[list[Choice], Meta(extra={"message": "Give a list of texts."})] = []
+    hard_to_change: Switch = True
+    is_build: Switch = False
+    apply: Any = None
+    read_back: Any = None
 
 
 class Recipe(Struct, forbid_unknown_fields=True, frozen=True):
@@ -77,8 +99,8 @@ class Recipe(Struct, forbid_unknown_fields=True, frozen=True):
 def read_recipe(text: str) -> Recipe:
     """Return the recipe of a text of YAML. Raise Invalid.
 
-    What its fields mean is checked where it is imported, as for any other setting; here, what the page of a target cannot ask:
-    that it says what it is, and how its value is read back.
+    What its setting means is checked where it is imported, as for any other one; here, what the page of a target cannot show or
+    ask: that it says what it is, that each field has its type, what it does, and how its value is read back.
     """
     data = _document(text)
     if not isinstance(data, Mapping):
@@ -91,6 +113,8 @@ def read_recipe(text: str) -> Recipe:
         if not getattr(recipe, name).strip() and name not in problems:
             problems[name] = [f"A recipe says its {name}."]
     problems.update(_wrong_setting(recipe.setting))
+    for number, ready in enumerate(recipe.readiness):
+        problems.update(_wrong_action(ready.action, Role.READY, f"readiness.{number}.action"))
     if problems:
         raise Invalid(problems)
     return recipe
@@ -120,11 +144,21 @@ def _wrong_setting(setting: Json) -> dict[str, list[str]]:
         }
     if read.get("way") == MANUAL != apply.get("way"):
         return {"setting.read_back": ["What a worker sets is read back by HTTP, SQL or a command."]}
-    if read.get("way") == SQL == apply.get("way"):
-        for name in OF_BOTH:
-            if (read.get(name) or "") != (apply.get(name) or ""):
-                text = f"It reads {read.get(name)!s:.60}, and sets {apply.get(name)!s:.60}: that cannot work."
-                return {f"setting.read_back.{name}": [text]}
+    problems = Problems()
+    converted(dict(setting), OfSetting, problems, "setting")
+    wrong = _wrong_action(apply, Role.APPLY, "setting.apply")
+    wrong |= _wrong_action(read, Role.READ, "setting.read_back")
+    if not wrong:
+        both = flaws_together(parse(apply, Role.APPLY), parse(read, Role.READ))
+        wrong = {f"setting.read_back.{name}": [text] for name, text in both.items()}
+    return problems | wrong
+
+
+def _wrong_action(action: Json, role: Role, path: str) -> dict[str, list[str]]:
+    try:
+        parse(action, role)
+    except BadAction as bad:
+        return {f"{path}.{name}".rstrip("."): [text] for name, text in bad.errors.items()}
     return {}
 
 
@@ -134,7 +168,7 @@ def _document(text: str) -> Any:
     try:
         _refuse_deep_or_repeated(text)
         value = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
-        msgspec.json.encode(value)
+        json.dumps(value, allow_nan=False)
     except Invalid:
         raise
     except yaml.YAMLError as error:
@@ -143,8 +177,19 @@ def _document(text: str) -> Any:
         why = getattr(error, "problem", None) or "this is no YAML"
         raise Invalid({"yaml": [f"{where}{why}."]}) from None
     except (TypeError, ValueError, RecursionError, OverflowError):
-        raise Invalid({"yaml": ["The recipe holds something that JSON does not have."]}) from None
+        raise Invalid(NO_JSON) from None
+    if not _is_json(value) or flaw_of(value):
+        raise Invalid(NO_JSON)
     return value
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether a value is one of JSON: YAML has dates, bytes, sets, and names that are no texts, too."""
+    if isinstance(value, dict):
+        return all(isinstance(name, str) for name in value) and all(map(_is_json, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _refuse_deep_or_repeated(text: str) -> None:

@@ -64,7 +64,21 @@ def test_what_cannot_be_read_back_is_refused(api, path, server):
         ({"recipe": "no-such"}, "There is no recipe “no-such”"),
         ({"recipe": "puma-workers"}, "It is for targets of the family katello"),
         ({"recipe": "apache-limitnofile"}, "Say first how commands reach the target"),
+        ({"yaml": OWN.replace("expect: ok", "expect: 2020-01-01")}, "that JSON does not have"),
+        ({"yaml": OWN.replace("expect: ok", 'expect: "\\0"')}, "yaml"),
+        ({"yaml": OWN.replace("body: {", "body: {1: a, ")}, "that JSON does not have"),
+        ({"yaml": OWN.replace("minimum", "minimun")}, "There is no field “minimun” here"),
         ({"yaml": "a: 1"}, "A recipe says its question."),
+        (
+            {
+                "yaml": OWN,
+                "setting": {
+                    "apply": {"way": "sql", "parameter": "work_mem"},
+                    "read_back": {"way": "sql", "parameter": "maintenance_work_mem"},
+                },
+            },
+            "It reads maintenance_work_mem, and sets work_mem: that cannot work.",
+        ),
         ({"yaml": OWN, "ready": {"way": "manual"}}, "A manual step cannot tell"),
         ({"yaml": OWN, "setting": {"read_back": {"way": "manual"}}}, "What a worker sets is read"),
     ],

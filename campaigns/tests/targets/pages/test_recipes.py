@@ -154,6 +154,33 @@ def test_what_is_wrong_with_a_recipe_stands_beside_it(browser, recipes):
     assert "quest: There is no field" in text
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        'apply: {way: command, arguments: [1, "{value}"]}',
+        "apply: {way: sql, parameter: work_mem, arguments: 5}",
+        "apply: {way: command, arguments: null}",
+        'apply: {way: http, url: /x, body: {value: "{value}", a: 2020-01-01}}',
+        "choices: 5",
+        "choices: [on, off]",
+    ],
+)
+def test_a_recipe_with_what_no_form_can_show_is_refused(browser, recipes, wrong):
+    lines = [each for each in OWN.splitlines() if wrong[:5] not in each]
+    lines.insert(lines.index("  minimum: 1"), f"  {wrong}")
+    assert browser.post(recipes, {"yaml": "\n".join(lines)}).status_code == 422
+
+
+def test_a_restart_that_is_empty_is_none(browser, recipes):
+    actions = (
+        "apply: {way: sql, parameter: work_mem, arguments: null}",
+        "read_back: {way: sql, parameter: work_mem}",
+    )
+    head = OWN.partition("  apply")[0]
+    text = head + "\n".join(f"  {each}" for each in actions)
+    assert browser.post(recipes, {"yaml": text}).status_code == 200
+
+
 def test_a_command_takes_an_ssh_login_and_an_administrator(browser, target, recipes, settings):
     sent = filled(browser.get(f"{recipes}apache-limitnofile/").content.decode())
     page = browser.post(f"{recipes}import/", sent)

@@ -10,7 +10,14 @@ from campaigns.models import Setting
 from campaigns.results.importing.simulated_katello import SETTINGS
 from campaigns.targets.actions import Role, parse
 from campaigns.targets.actions.values import MOST_LETTERS
-from campaigns.targets.recipes.reading import SCRIPTS, read_recipe, script, shipped, shipped_text
+from campaigns.targets.recipes.reading import (
+    SCRIPTS,
+    OfSetting,
+    read_recipe,
+    script,
+    shipped,
+    shipped_text,
+)
 from campaigns.targets.setting_forms import SettingForm
 
 pytestmark = pytest.mark.unit
@@ -65,17 +72,35 @@ def test_a_recipe_says_what_it_is_and_has_a_setting():
         ("costs: A restart", "costs: &a x\nneeds: *a", "yaml", "has no aliases"),
         ("costs: A restart", "costs: !!python/object:os.system x", "yaml", "could not determine a constructor"),
         ("costs: A restart", "costs: !script no_such", "yaml", "there is no script no_such; there are "),
-        ("minimum: 1", "minimum: .nan", "", ""),
+        ("minimum: 1", "minimum: .nan", "yaml", "something that JSON does not have"),
+        ("minimum: 1", "minimun: 1", "setting.minimun", "There is no field “minimun” here"),
+        ("minimum: 1", "minimum: [1]", "setting.minimum", "Give a number."),
+        ("minimum: 1", "minimum: true", "setting.minimum", "Give a number."),
+        ("minimum: 1", "label: {a: b}", "setting.label", "Give a text."),
+        ("minimum: 1", "type: [integer]", "setting.type", "Give a text."),
+        ("minimum: 1", "hard_to_change: 'no'", "setting.hard_to_change", "Give true or false."),
+        ("minimum: 1", "choices: [on, off]", "setting.choices", "Give texts: write on, no and 1 in quotes."),
+        ("minimum: 1", "choices: 5", "setting.choices", "Give a list of texts."),
+        ("body: {value", "body: {date: 2020-01-01, value", "yaml", "something that JSON does not have"),
+        ("body: {value", "body: {some: !!set {b}, value", "yaml", "something that JSON does not have"),
+        ("body: {value", "body: {some: !!binary aGk=, value", "yaml", "something that JSON does not have"),
+        ("body: {value", "body: {1: a, value", "yaml", "something that JSON does not have"),
+        ("costs: A restart", 'costs: "\\ud800"', "yaml", ""),
+        ("title: Workers", "title: 0x" + "f" * 20_000, "yaml", "something that JSON does not have"),
+        ("{way: http, method: PUT, url: /workers, body: {value: \"{value}\"}}", '{way: command, arguments: [1, "{value}"]}', "setting.apply.arguments", "as a list of texts"),
+        ("{way: http, method: PUT, url: /workers, body: {value: \"{value}\"}}", "{way: command, arguments: null}", "setting.apply.arguments", "as a list of texts"),
+        ("{way: http, method: PUT, url: /workers, body: {value: \"{value}\"}}", "{way: command, arguments: 5}", "setting.apply.arguments", "as a list of texts"),
+        ("setting:", "readiness: [{name: up, action: {way: command, arguments: 5}}]\nsetting:", "readiness.0.action.arguments", "as a list of texts"),
+        ("setting:", "readiness: [{name: up, action: {}}]\nsetting:", "readiness.0.action.way", "Choose one of"),
+        ("setting:", "readiness: [{name: up, action: {way: http, url: /a, expect: 2020-01-01}}]\nsetting:", "yaml", "something that JSON does not have"),
         ("costs: A restart", "costs: " + "[" * 30 + "]" * 30, "yaml", "nested deeper than 20 levels"),
         ("title: Workers", "title: " + "x" * 41_000, "yaml", "at most 40,000 letters"),
     ],
-    ids=lambda value: value[:20] if isinstance(value, str) else None,
+    ids=lambda value: value[:60] if isinstance(value, str) else None,
 )  # fmt: skip
 def test_what_is_wrong_with_a_recipe_is_told_by_field(before, after, path, words):
     text = WHOLE.replace(before, after)
-    if not path:
-        read_recipe(text)
-        return
+    assert text != WHOLE
     errors = errors_of(text)
     assert words in " ".join(errors[path])
 
@@ -95,6 +120,19 @@ def test_by_sql_what_is_read_is_what_is_set():
     }
 
 
+@pytest.mark.parametrize("unit", ["MB", ""])
+def test_by_sql_one_that_is_the_same_in_other_letters_is_the_same(unit):
+    text = WHOLE.partition("  apply")[0] + (
+        f"  apply: {{way: sql, parameter: Work_Mem, unit: '{unit}'}}\n"
+        f"  read_back: {{way: sql, parameter: work_mem, unit: '{unit}'}}\n"
+    )
+    assert read_recipe(text).name == "workers"
+
+
+def test_a_recipe_has_the_fields_of_the_form_of_a_setting():
+    assert OfSetting.__struct_fields__ == (*SettingForm.Meta.fields, "apply", "read_back")
+
+
 def test_the_recipes_of_the_tuning_guide_are_there():
     assert set(shipped()) == EVERY
 
@@ -111,8 +149,6 @@ def test_a_shipped_recipe_is_whole(name):
         assert 0 < len(argument) <= MOST_LETTERS
         assert argument.strip(), "a line of the page that looks empty is easily lost"
         assert "\n" not in argument, "the page has one argument a line"
-    known = {*SettingForm.Meta.fields, "apply", "read_back"}
-    assert set(recipe.setting) <= known
     setting = Setting(**recipe.setting)
     assert setting.type in Setting.Type.values
     assert (setting.type == "choice") == bool(setting.choices)
