@@ -151,6 +151,7 @@ class RemoteExecution(Driver):
         with katello_of(target, context) as katello:
             require_services(katello)
             ended = end_jobs(katello, prefix, CLEAR_SECONDS)
+            scattered = _scatter(katello, prefix)
             found = preparing.require_hosts(katello, target, parameters)
             template = preparing.template_of(katello, parameters)
             proxies = _proxies(katello, template.provider)
@@ -164,6 +165,7 @@ class RemoteExecution(Driver):
         least = f"at least {parameters['hosts']}"
         return [
             Proof("jobs of earlier runs ended", "any", ended, "count", ok=True),
+            Proof("host collections of earlier runs removed", "any", scattered, "count", ok=True),
             Proof("other tasks at work", 0, 0, "count", ok=True),
             Proof("hosts that the query finds", least, found, "hosts", found >= parameters["hosts"]),
             Proof(
@@ -263,7 +265,7 @@ class RemoteExecution(Driver):
 
             def end() -> int:
                 ended = end_jobs(katello, mark, CLEAR_SECONDS, work.tasks)
-                return ended + _scatter(katello, work.organization, mark)
+                return ended + _scatter(katello, mark)
 
             removed = remove_until_quiet(end, patience_of(context), katello.rest)
         if removed.count or removed.looked_again:
@@ -485,11 +487,9 @@ def _others(katello: Katello, prefix: str) -> list[ForemanTask]:
     ]  # fmt: skip
 
 
-def _scatter(katello: Katello, organization: int, mark: str) -> int:
+def _scatter(katello: Katello, mark: str) -> int:
     """Delete the host collections whose names begin with a mark; return how many."""
-    if not organization:
-        return 0
-    found = jobs.own_collections(katello, organization, mark)
+    found = jobs.own_collections(katello, mark)
     for pk in found:
         jobs.scatter(katello, pk)
     return len(found)

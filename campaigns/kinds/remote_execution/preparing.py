@@ -21,16 +21,12 @@ FEATURES = {"script": ("Script", "SSH"), "Ansible": ("Ansible",)}
 
 @dataclass(slots=True)
 class Work:
-    """What an attempt passes from one step to the next. job, task, collection: ids of what it made; 0 or empty before.
-
-    collections: of the host collections that were begun, with the organization that holds them.
-    """
+    """What an attempt passes from one step to the next: the template and the query of its job, and the ids of job and tasks."""
 
     template: int = 0
     query: str = ""
     job: int = 0
     task: str = ""
-    organization: int = 0
     tasks: list[str] = field(default_factory=list)
 
     def save(self, context: Context) -> None:
@@ -114,8 +110,8 @@ def choose(katello: Katello, target: Target, parameters: Parameters, mark: str, 
         work.query = f"id ^ ({', '.join(map(str, chosen))})"
         return len(chosen)  # the query is too long for the URL of a request that counts them
     else:
-        work.organization = organization_of(katello, chosen)
-        made = jobs.collect(katello, work.organization, f"{mark}hosts", chosen)
+        organization = organization_of(katello, chosen)
+        made = jobs.collect(katello, organization, f"{mark}hosts", chosen)
         work.query = f"host_collection_id = {made}"
     return jobs.count_hosts(katello, work.query)
 

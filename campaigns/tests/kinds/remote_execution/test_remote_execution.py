@@ -20,6 +20,7 @@ from campaigns.kinds.remote_execution import preparing, watching
 from campaigns.kinds.remote_execution.driver import driver
 from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, RemoteExecutionForm
 from campaigns.kinds.servers import katello as client_of
+from campaigns.kinds.servers.job_invocations import COLLECTIONS
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.kinds.remote_execution.place import JOBS, RULES, Place, parameters
 from sandbox.process import running
@@ -106,6 +107,20 @@ def test_of_many_hosts_a_collection_is_made_and_removed_again(place, simulator, 
 
     assert measured.values["succeeded"] == 7
     assert simulator.told()["jobs"]["host_collections"] == 0
+
+
+def test_a_collection_that_a_killed_worker_left_is_removed_by_the_next_run(
+    place, simulator, monkeypatch
+):
+    monkeypatch.setattr(preparing, "MOST_IN_QUERY", 5)
+    place.send("POST", COLLECTIONS, {"name": "somebody's", "organization_id": 1, "host_ids": [1]})
+    place.begin(parameters(hosts=7))
+    place.attempt = 2
+
+    place.run(parameters(hosts=3))
+
+    names = [each["name"] for each in place.send("GET", COLLECTIONS)["results"]]
+    assert names == ["somebody's"]
 
 
 def test_the_other_backend_is_another_template(place):
