@@ -317,7 +317,9 @@ def _check_plan(definition: CheckedDefinition, driver: Driver) -> None:
             if why := driver.lacks(known[target.pk], parameters):
                 raise Invalid({"target" if len(known) == 1 else "targets": [why]})
             for name, urls in driver.reads(parameters).items():
-                if messages := list(filter(None, (read(target, url) for url in urls))):
+                if messages := list(
+                    filter(None, (read(target, url, driver.why_read) for url in urls))
+                ):
                     raise Invalid({_path(name, cell): messages[:MOST_MESSAGES]})
         if allowed is not None:
             _check_concurrency(definition, driver, cell, allowed)

@@ -279,7 +279,7 @@ def _feeds(planned: Planned) -> Checks:
             for url in each
         }
         if urls:
-            refusals = (why_not_read(target, url) for url in urls)
+            refusals = (why_not_read(target, url, planned.driver.why_read) for url in urls)
             yield _judged("feed allowed", target, next(filter(None, refusals), ""))
 
 

@@ -14,7 +14,6 @@ from campaigns.targets.forms import rule_to_confirm
 from campaigns.targets.saving import rules_for
 
 MOST_FEEDS = 100
-WHY = "A worker reads it, to prove that all of it was synced, or lets virtual hosts connect to it."
 
 
 def rule_of_feed(target: Target, url: str) -> str:
@@ -25,16 +24,16 @@ def rule_of_feed(target: Target, url: str) -> str:
     return rule_to_confirm(url, replace(rules_for(target), of="feed"))
 
 
-def why_not_read(target: Target, url: str) -> str:
-    """Return why workers may not read a feed for the runs of a target, and what to do; empty where they may."""
+def why_not_read(target: Target, url: str, why: str) -> str:
+    """Return why workers may not read a feed for the runs of a target, and what to do; empty where they may. why: they do so."""
     try:
         rule = rule_of_feed(target, url)
     except network.NetworkError as error:
-        return f"{error} {WHY}"
+        return f"{error} {why}"
     if not rule:
         return ""
     return (
-        f"{rule} is a loopback or private address. {WHY} An operator of the team “{target.team}” confirms that it "
+        f"{rule} is a loopback or private address. {why} An operator of the team “{target.team}” confirms that it "
         "is yours, here or on the target."
     )
 

@@ -65,6 +65,8 @@ class Driver(ABC):
     """What the Universal Scalability Law is fitted to; None without a closed loop of requests."""
     executable: ClassVar[bool] = True
     """False where runs are only imported (`external`)."""
+    why_read: ClassVar[str] = "A worker reads it, to prove that all of it was synced."
+    """Why workers connect to the URLs of `reads`, as a sentence."""
     one_upstream: ClassVar[bool] = False
     """True where all targets of a campaign load what one other server has, such as a feed."""
     generators: ClassVar[bool] = False

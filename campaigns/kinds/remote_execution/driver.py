@@ -92,6 +92,7 @@ class RemoteExecution(Driver):
     sample = "host"
     work_units = ("host",)
     rate = ("hosts per second", "1/s")
+    why_read = "The virtual hosts of a worker connect to it."
     metrics = (
         Metric("job_duration", "Duration of the job", "s", lower_is_better=True, primary=True),
         Metric("hosts_rate", "Hosts per second", "1/s", lower_is_better=False),

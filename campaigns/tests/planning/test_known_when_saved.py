@@ -67,6 +67,28 @@ def test_a_feed_that_workers_may_not_read_is_refused_before_any_sync(pulp, setti
     check(syncing(pulp, "https://feeds.example/"))
 
 
+def test_a_broker_that_virtual_hosts_may_not_connect_to_is_refused(target):
+    Target.objects.filter(pk=target.pk).update(family="katello", username="admin", rights=[])
+    virtual = {
+        "hosts_are": "virtual",
+        "population": 1,
+        "broker": "127.0.0.1:8",
+        "proxy_url": "https://proxy.example",
+    }
+    errors = refused(
+        {
+            "question": "How many virtual hosts?",
+            "kind": "remote_execution",
+            "target": target.pk,
+            "parameters": virtual,
+            "repetitions": 3,
+        }
+    )
+
+    (why,) = errors["parameters.broker"]
+    assert "127.0.0.1:8 is a loopback or private address. The virtual hosts of a worker" in why
+
+
 def test_each_level_of_a_feed_is_checked(pulp):
     data = syncing(pulp, None) | {"factors": {"feed": ["https://feeds.example/a", FEED]}}
     del data["parameters"]["feed"]
