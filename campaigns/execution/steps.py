@@ -408,7 +408,7 @@ class Steps:
         """Return the seconds that a step may take."""
         whole_run = float(self.campaign.run_limit_seconds + SLACK_SECONDS)
         if phase == Attempt.Phase.MEASURE:
-            return whole_run
+            return whole_run + self.driver.seconds_beside_load(self.parameters)
         usual = settings.STEP_SECONDS + self.own.seconds(phase)
         at_length = phase == Attempt.Phase.APPLY and self.driver.prepares_at_length(self.parameters)
         return max(whole_run, usual) if at_length else usual

@@ -34,6 +34,10 @@ class KatelloBehaviour:
     applicability_seconds: float = 0.05  # of a host
     hosts: int = 0  # of somebody else, on which jobs can run: container-00001.example and so on
     job_plan_seconds: float = 0.002  # that Foreman plans a host of a job
+    foreign_inputs: bool = False  # job templates take inputs of others besides their own
+    job_look_seconds: float = (
+        0.0  # between two looks of Foreman at the hosts of a job; a real one takes 15
+    )
     job_failure: str = "script"  # of the hosts that fail: see jobs.FAILURES
     lost_cancels: int = 0  # cancellations of a job that reach nobody, unless they are forced
     may_run_jobs: bool = True

@@ -186,7 +186,7 @@ class Foreman:
             "smart_proxies": [
                 {
                     "name": name, "version": "3.14.0", "status": "ok", "duration_ms": "12",
-                    "features": dict.fromkeys(features, "3.14.0"),
+                    "features": dict.fromkeys(map(str.lower, features), "3.14.0"),
                 }
                 for name, features in inventory.PROXIES.values()
             ],

@@ -22,7 +22,6 @@ from sandbox.katello.machine import Machine
 from sandbox.katello.pull import Part, Pull
 from sandbox.katello.remote_execution import (
     ANSIBLE,
-    FAILED,
     SCRIPT,
     Backend,
     Span,
@@ -34,6 +33,7 @@ from sandbox.katello.tasks import JOB, JOB_OF_HOST, NEVER, Task, Tasks
 
 PROXY = 3
 DAY = 86_400.0
+CANCELLED = "cancelled"
 BACKENDS: dict[str, Backend] = {"script": SCRIPT, "Ansible": ANSIBLE}
 STATUSES = {"success": (0, "succeeded"), "error": (1, "failed"), "warning": (1, "failed"),
             "pending": (3, "running"), "cancelled": (4, "cancelled")}  # fmt: skip
@@ -70,6 +70,7 @@ class Job:
     limits: Mapping[str, Any]
     cancelled: datetime | None = None
     cancel_seconds: float = 0.0
+    look_seconds: float = 0.0
     ignores: int = 0  # cancellations that do nothing, unless they are forced
     parts: dict[int, Part] = field(
         default_factory=dict
@@ -98,7 +99,8 @@ class Job:
             return "pending"
         if self.spans[number].ended != ended:
             return "cancelled"
-        return "error" if self.spans[number].failure else "success"
+        failure = self.spans[number].failure
+        return "cancelled" if failure == CANCELLED else "error" if failure else "success"
 
     def look(self) -> None:
         """See again when the last of its hosts ends."""
@@ -116,6 +118,20 @@ class Job:
     def counts(self, now: datetime) -> Counter[str]:
         """Return how many hosts have each result."""
         return Counter(self.result(number, now) for number in range(len(self.spans)))
+
+    def looked_at(self, now: datetime) -> datetime:
+        """Return when Foreman looked at the hosts last."""
+        if not self.look_seconds:
+            return now
+        return self.began + timedelta(
+            seconds=self.look_seconds * int(self.since(now) / self.look_seconds)
+        )
+
+    def was_never_planned(self, number: int) -> bool:
+        """Whether the job was cancelled before Foreman came to a host."""
+        return self.cancelled is not None and self.spans[number].planned > self.since(
+            self.cancelled
+        )
 
     def planned(self, now: datetime) -> int:
         """Return how many hosts have a task."""
@@ -142,16 +158,20 @@ class JobTask(Task):
     def ends(self) -> datetime:
         """When its last host has ended."""
         end = self.job.ends if self.job else 0.0
-        return NEVER if end is None else self.created + timedelta(seconds=end)
+        if end is None or self.job is None:
+            return NEVER
+        if step := self.job.look_seconds:
+            end = step * -(-end // step)
+        return self.created + timedelta(seconds=end)
 
     def result(self, now: datetime) -> str:
         """Tell what became of it: one host that failed is a warning."""
-        counts = self.job.counts(now) if self.job else Counter()
+        counts = self.job.counts(now) if self.job else Counter[str]()
         if now < self.ends:
             return "pending"
-        if counts["cancelled"]:
+        if self.job and self.job.cancelled:
             return "cancelled"
-        return "warning" if counts["error"] else "success"
+        return "warning" if counts["error"] or counts["cancelled"] else "success"
 
     def end_early(self, now: datetime) -> None:
         """Be cancelled."""
@@ -163,14 +183,16 @@ class JobTask(Task):
         told = Task.document(self, now)
         if self.job is None or now < self.begins:
             return told
-        counts, planned = self.job.counts(now), self.job.planned(now)
+        # Dynflow counts a host whose part was cancelled as failed, and as cancelled one that it had not planned.
+        counts, planned = self.job.counts(self.job.looked_at(now)), self.job.planned(now)
+        unplanned = sum(map(self.job.was_never_planned, range(len(self.job.spans))))
         told["output"] = {
             "host_count": len(self.job.hosts),
             "total_count": len(self.job.hosts),
             "planned_count": planned,
             "success_count": counts["success"],
-            "failed_count": counts["error"],
-            "cancelled_count": counts["cancelled"],
+            "failed_count": counts["error"] + counts["cancelled"] - unplanned,
+            "cancelled_count": unplanned,
             "pending_count": counts["pending"],
         }
         return told
@@ -210,11 +232,15 @@ class HostTask(Task):
         """Tell what became of the host."""
         return self.job.result(self.number, now) if self.job else "success"
 
+    def is_there(self, now: datetime) -> bool:
+        """Whether Foreman has planned it."""
+        return self.created <= now and not (self.job and self.job.was_never_planned(self.number))
+
     def end_early(self, now: datetime) -> None:
         """Be cancelled alone."""
         if self.job:
             span = self.job.spans[self.number]
-            span.ended, span.failure = self.job.since(now), FAILED
+            span.ended, span.failure = self.job.since(now), CANCELLED
             self.job.look()
 
     def document(self, now: datetime) -> dict[str, Any]:
@@ -318,6 +344,9 @@ class Jobs:
                 return listed(request, _named(request, inventory.JOB_TEMPLATES, "name"), _short)
             case "GET", ["api", "v2", "job_templates", pk]:
                 return document(self._template(pk))
+            case "GET", ["api", "v2", "templates", _, "foreign_input_sets"]:
+                sets = [{"id": 1, "include_all": True}] if self.behaviour().foreign_inputs else []
+                return listed(request, sets)
             case "GET", ["api", "v2", "remote_execution_features"]:
                 return listed(request, _named(request, inventory.FEATURES, "label"))
             case "GET", ["api", "v2", "job_invocations"]:
@@ -376,7 +405,8 @@ class Jobs:
         asked = asked if isinstance(asked, dict) else {}
         template, inputs = self._asked_template(asked), asked.get("inputs") or {}
         known = {each["name"]: each for each in template["template_inputs"]}
-        if unknown := [name for name in inputs if name not in known]:
+        unknown = [name for name in inputs if name not in known]
+        if unknown and not self.behaviour().foreign_inputs:
             raise _invalid(f"Unknown input {unknown[0]} for template {template['name']}")
         if missing := [
             name for name, each in known.items() if each["required"] and not inputs.get(name)
@@ -405,7 +435,7 @@ class Jobs:
         name = str(asked.get("description_format") or template["name"])
         job = Job(
             self._next, template, inputs, name.replace("%{template_name}", template["name"]), search, now,
-            hosts, spans, _limits(asked), cancel_seconds=behaviour.cancel_seconds, ignores=behaviour.lost_cancels,
+            hosts, spans, _limits(asked), cancel_seconds=behaviour.cancel_seconds, look_seconds=behaviour.job_look_seconds, ignores=behaviour.lost_cancels,
         )  # fmt: skip
         self._next += 1
         self.held[job.pk] = job

@@ -74,6 +74,10 @@ class Task:
         """Whether its repository is locked: until it has stopped, so also while it is paused."""
         return self.label == REPOSITORY_SYNC and self.state(now) != "stopped"
 
+    def is_there(self, now: datetime) -> bool:
+        """Whether Foreman has planned it."""
+        return self.created <= now
+
     def end_early(self, now: datetime) -> None:
         """Be cancelled."""
         self.cancelled = now
@@ -227,7 +231,7 @@ class Tasks:
         ]  # those that are quick to compare come first
 
         def fits(task: Task) -> bool:
-            return task.created <= now and all(
+            return task.is_there(now) and all(
                 _holds(read(task), sign, value) for read, sign, value in asked
             )
 

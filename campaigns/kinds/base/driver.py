@@ -259,6 +259,10 @@ class Driver(ABC):
         """Return whether `apply` does as much as `measure`, and so needs the time of a whole run."""
         return False
 
+    def seconds_beside_load(self, parameters: Parameters) -> float:
+        """Return the seconds that `measure` may take beside the load, to prepare what makes it and to read what became of it."""
+        return 0.0
+
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return the estimated seconds of one run, for a plan without earlier runs."""
         return 60.0

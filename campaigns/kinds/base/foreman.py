@@ -1,11 +1,11 @@
 """Tasks of a Foreman that runs begin: how they are known, timed and ended."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from campaigns.kinds.base.errors import NotClean
 from campaigns.kinds.base.naming import own_prefix
-from campaigns.kinds.base.values import Context, Health, Target
+from campaigns.kinds.base.values import Context, Health, Proof, Target
 from campaigns.kinds.servers.foreman_tasks import MILLISECOND, WHOLE_SECOND, ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
 from campaigns.kit.http.errors import Answered
@@ -75,12 +75,41 @@ def resolution_of(tasks: Sequence[ForemanTask]) -> float:
 
 def health_of_clock(tasks: Sequence[ForemanTask], figures: dict[str, float]) -> Health:
     """Return the health of a run that Foreman times: warned where its seconds are coarse for the duration."""
-    resolution, seconds = resolution_of(tasks), seconds_of(tasks)
+    return health_of_seconds(seconds_of(tasks), resolution_of(tasks), figures)
+
+
+def health_of_seconds(
+    seconds: float | None, resolution: float, figures: dict[str, float]
+) -> Health:
+    """Return the health of a run of so many seconds by Foreman's clock: warned where its resolution is coarse for them."""
     figures = {**figures, "resolution_seconds": resolution}
     if seconds and resolution > MOST_RESOLUTION_SHARE * seconds:
         reason = f"Foreman reports the duration to {resolution:g} s, which is {resolution / seconds:.0%} of it"
         return Health("warned", (reason,), figures)
     return Health("healthy", (), figures)
+
+
+def require_no_others(
+    katello: Katello, prefix: str, belongs: Callable[[ForemanTask], bool] = lambda task: False
+) -> Proof:
+    """Prove that nobody else's task is at work, once those have ended that Katello began after tasks of earlier runs.
+
+    belongs: says of further tasks that they are such ones. Raise NotClean.
+    """
+    until = time.monotonic() + CLEAR_SECONDS
+    others = []
+    for task in katello.tasks_at_work():
+        if is_ours(task, (), prefix) or prefix in task.action or belongs(task):
+            wait_for(katello, task, until, "Katello began it after a task of an earlier run.")
+        else:
+            others.append(task)
+    if others:
+        raise NotClean(
+            f"Foreman is at work on {len(others)} other task{'' if len(others) == 1 else 's'}, such as "
+            f"“{others[0].action}” of {others[0].username or 'an unknown user'}: they would share its workers. "
+            "Wait for their end."
+        )
+    return Proof("other tasks at work", 0, 0, "count", ok=True)
 
 
 def first_error_of(katello: Katello, failed: Sequence[ForemanTask]) -> str:

@@ -1,6 +1,5 @@
 """The kind `foreman_task`: tasks of a Foreman with Katello on content views, smart proxies and hosts, several at once."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from campaigns.kinds.base import (
     EffectiveSetting,
     Measured,
     Metric,
-    NotClean,
     Parameters,
     Phase,
     Preset,
@@ -28,11 +26,10 @@ from campaigns.kinds.base.foreman import (
     CLEAR_SECONDS,
     end_ours,
     health_of_clock,
-    is_ours,
     mark_of,
+    require_no_others,
     resolution_of,
     seconds_of,
-    wait_for,
 )
 from campaigns.kinds.base.naming import names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
@@ -132,17 +129,13 @@ class ForemanTask(Driver):
             found = views.own_views(katello, prefix)
             removed = views.remove(katello, target, found, work_of(context).tasks, CLEAR_SECONDS)
             left = len(views.own_views(katello, prefix))
-            others = self._others(katello, prefix)
-        if others:
-            raise NotClean(
-                f"Foreman is at work on {len(others)} other task{'' if len(others) == 1 else 's'}, such as "
-                f"“{others[0].action}” of {others[0].username or 'an unknown user'}: they would share its workers. "
-                "Wait for their end."
+            no_others = require_no_others(
+                katello, prefix, lambda task: task.label == proxies.COUNTS_TASK
             )
         return [
             Proof("content views of earlier runs removed", "any", removed, "count", ok=True),
             Proof("content views of earlier runs left", 0, left, "count", left == 0),
-            Proof("other tasks at work", 0, 0, "count", ok=True),
+            no_others,
         ]
 
     def prepares_at_length(self, parameters: Parameters) -> bool:
@@ -309,18 +302,6 @@ class ForemanTask(Driver):
         if not failures and "task_time" in values:
             found |= _of_times(times)
         return Recomputed(found, {"task_time": [round(each * 1e6) for each in times]})
-
-    @staticmethod
-    def _others(katello: Katello, prefix: str) -> list[Task]:
-        """Return the tasks at work, once those have ended that Katello began after tasks of earlier runs."""
-        until = time.monotonic() + CLEAR_SECONDS
-        others = []
-        for task in katello.tasks_at_work():
-            if is_ours(task, (), prefix) or task.label == proxies.COUNTS_TASK:
-                wait_for(katello, task, until, "Katello began it after a task of an earlier run.")
-            else:
-                others.append(task)
-        return others
 
     @staticmethod
     def _prepare(

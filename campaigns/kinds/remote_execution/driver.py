@@ -1,7 +1,9 @@
 """The kind `remote_execution`: a Foreman runs a job on many hosts through its smart proxies."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
@@ -10,7 +12,9 @@ from campaigns.kinds.base import (
     CutShort,
     Distribution,
     Driver,
+    DriverError,
     EffectiveSetting,
+    Health,
     Measured,
     Metric,
     NotClean,
@@ -26,9 +30,11 @@ from campaigns.kinds.base import (
 from campaigns.kinds.base.foreman import (
     CANCEL_SECONDS,
     CLEAR_SECONDS,
-    health_of_clock,
+    end_ours,
+    health_of_seconds,
     is_ours,
     mark_of,
+    require_no_others,
     wait_for,
 )
 from campaigns.kinds.base.naming import names_shown, own_prefix
@@ -53,6 +59,7 @@ from campaigns.kinds.remote_execution.form import (
 from campaigns.kinds.remote_execution.preparing import work_of
 from campaigns.kinds.remote_execution.presets import presets
 from campaigns.kinds.remote_execution.summary import (
+    CANCELLED,
     UNFINISHED,
     HostRow,
     as_unfinished,
@@ -65,7 +72,7 @@ from campaigns.kinds.remote_execution.summary import (
 from campaigns.kinds.remote_execution.watching import Watched, watch
 from campaigns.kinds.servers import job_invocations as jobs
 from campaigns.kinds.servers.foreman_hosts import settings_of
-from campaigns.kinds.servers.foreman_tasks import ForemanTask
+from campaigns.kinds.servers.foreman_tasks import MILLISECOND, WHOLE_SECOND, ForemanTask
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Answered
 from campaigns.kit.mappings import ProgramProgress
@@ -75,6 +82,8 @@ KATELLO = "katello"
 PAGE_REST_SECONDS = 1.0
 """Between two pages of the tasks of hosts, which are asked for after the job."""
 UNKNOWN = "unknown"
+FOREMAN_LOOKS_SECONDS = 15.0
+"""How often Foreman looks at the hosts of a job, so that its own task may end so much later (dynflow, `with_sub_plans.rb`)."""
 RIGHTS = ("commands on the hosts of this Foreman",)
 
 
@@ -107,8 +116,6 @@ class RemoteExecution(Driver):
         Metric("success", "Hosts that succeeded", "%", lower_is_better=False),
         Metric("succeeded", "Hosts that succeeded, number", "count", lower_is_better=False),
         Metric("failed", "Hosts that failed", "count", lower_is_better=True),
-        Metric("cancelled", "Hosts that were cancelled", "count", lower_is_better=True),
-        Metric("missing", "Hosts that were gone", "count", lower_is_better=True),
     )  # fmt: skip
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
@@ -153,21 +160,16 @@ class RemoteExecution(Driver):
             require_services(katello)
             ended = end_jobs(katello, prefix, CLEAR_SECONDS)
             scattered = _scatter(katello, prefix)
-            found = preparing.require_hosts(katello, target, parameters)
-            template = preparing.template_of(katello, parameters)
+            with _as_void():
+                found = preparing.require_hosts(katello, target, parameters)
+                template = preparing.template_of(katello, parameters)
             proxies = _proxies(katello, template.provider)
-            others = _others(katello, prefix)
-        if others:
-            raise NotClean(
-                f"Foreman is at work on {len(others)} other task{'' if len(others) == 1 else 's'}, such as "
-                f"“{others[0].action}” of {others[0].username or 'an unknown user'}: they would share its workers and "
-                "smart proxies. Wait for their end."
-            )
+            no_others = require_no_others(katello, prefix)
         least = f"at least {parameters['hosts']}"
         return [
             Proof("jobs of earlier runs ended", "any", ended, "count", ok=True),
             Proof("host collections of earlier runs removed", "any", scattered, "count", ok=True),
-            Proof("other tasks at work", 0, 0, "count", ok=True),
+            no_others,
             Proof("hosts that the query finds", least, found, "hosts", found >= parameters["hosts"]),
             Proof(
                 f"smart proxies with {' or '.join(preparing.features_of(template.provider))} in order",
@@ -180,10 +182,12 @@ class RemoteExecution(Driver):
     ) -> list[EffectiveSetting]:
         """Choose the hosts; of more than 500 that are not all that the query finds a host collection is made."""
         work = work_of(context)
-        with katello_of(target, context) as katello:
+        mark = mark_of(target, context)
+        with katello_of(target, context) as katello, _as_void():
             found = preparing.template_of(katello, parameters)
             work.template = found.id
-            count = preparing.choose(katello, target, parameters, mark_of(target, context), work)
+            names = virtual.names_of(parameters, context)
+            count = preparing.choose(katello, target, parameters, mark, work, names)
             work.save(context)
         asked = parameters["template"] or parameters["feature"]
         return [
@@ -211,6 +215,10 @@ class RemoteExecution(Driver):
                 with cut_short(context, parameters["hosts"], _counts) as watching:
                     watched = watch(katello, start, parameters["give_up_seconds"], watching, hosts)
             except CutShort as cut:
+                if cancelled := jobs.count_cancelled(katello, work.task):
+                    raise TargetUnavailable(
+                        f"Somebody cancelled the job on {cancelled} hosts: that is no failure of the level."
+                    ) from None
                 return cut.measured("hosts")
             if not watched.task.at_rest:
                 left = failure_to_end(
@@ -228,22 +236,23 @@ class RemoteExecution(Driver):
         rows: Sequence[HostRow] = measured.work["rows"]
         wanted, counts = parameters["hosts"], watched.counts
         with katello_of(target, context) as katello:
-            job = jobs.invocation_of(katello, watched.job.id)
             template = preparing.template_of(katello, parameters)
+        job = watched.job
         shown = {name: value for name, value in job.inputs.items() if not set(value) <= {"*"}}
         other = [
             name for name, value in shown.items() if inputs_of(parameters).get(name, "") != value
         ]
         exits = [row.exit_status for row in rows if not row.failure]
+        tasks = len({row.number for row in rows})
         wrong = sum(status not in ("0", "") for status in exits)
         return [
             Proof("hosts of the job", wanted, counts.total, "hosts", counts.total == wanted),
             Proof("hosts that are gone", 0, job.missing, "hosts", job.missing == 0),
-            Proof("tasks of hosts", counts.total, len(rows), "count", len(rows) == counts.total),
+            Proof("hosts with a task", counts.total, tasks, "count", tasks == counts.total == len(rows)),
             Proof("hosts that succeeded with another exit status than 0", 0, wrong, "hosts", wrong == 0),
             Proof("job template", template.name, job.template, "", job.template == template.name),
             Proof("inputs other than asked", "none", ", ".join(other) or "none", "", not other),
-            Proof("resolution of the duration", "any", watched.task.resolution, "s", ok=True),
+            Proof("resolution of the duration", "any", _resolution(watched, rows), "s", ok=True),
             *virtual.proofs_of(measured.work["answered"], counts.succeeded),
         ]  # fmt: skip
 
@@ -275,6 +284,11 @@ class RemoteExecution(Driver):
     def units(self, parameters: Parameters) -> int:
         """Return the number of hosts."""
         return int(parameters["hosts"])
+
+    def seconds_beside_load(self, parameters: Parameters) -> float:
+        """Return the seconds for the connections of virtual hosts, for cancelling, and for reading the tasks of the hosts after the job."""
+        pages = -(-int(parameters["hosts"]) // jobs.PAGE)
+        return 120.0 + 3 * PAGE_REST_SECONDS * pages
 
     def concurrency(self, parameters: Parameters) -> int:
         """Return 1: perfdash begins one job and looks at it, one request at a time."""
@@ -339,6 +353,9 @@ def end_jobs(katello: Katello, mark: str, seconds: float, begun: Sequence[str] =
 
 def end_job(katello: Katello, job: int | None, task: ForemanTask, seconds: float) -> None:
     """Cancel a job and wait for its end; one that a smart proxy does not end is ended by force. Raise NotClean."""
+    if task.state == "paused":
+        end_ours(katello, [task], seconds)
+        return
     if job is None:
         katello.cancel([task.id])
     else:
@@ -360,59 +377,92 @@ def measured_of(
     left: str,
     answered: AnsweredJobs | None,
 ) -> Measured:
-    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled the job or a part of it."""
-    task, counts, wanted = watched.task, watched.counts, parameters["hosts"]
-    ours = watched.gave_up or watched.timed_out
-    if not ours and (task.result == "cancelled" or counts.cancelled):
+    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled the job or a part of it.
+
+    A job that perfdash gave up is counted by the rows of its hosts, which were read after its end; another one by its task, of which
+    the rows are proved to be as many.
+    """
+    wanted, gave_up = parameters["hosts"], watched.gave_up or watched.timed_out
+    if gave_up:
+        rows = [as_unfinished(row) for row in rows]
+    elif cancelled := sum(row.failure == CANCELLED for row in rows) or watched.counts.cancelled:
         raise TargetUnavailable(
-            f"Somebody cancelled the job on {counts.cancelled} of {counts.total} hosts: that is no failure of the level."
+            f"Somebody cancelled the job on {cancelled} of {wanted} hosts: that is no failure of the level."
         )
-    total = counts.total or watched.job.total
+    succeeded = sum(row.is_good for row in rows) if gave_up else watched.counts.succeeded
+    failures = failures_of(rows)
+    if gave_up:
+        others = sum(count for name, count in failures.items() if name != UNFINISHED)
+        failures[UNFINISHED] = wanted - succeeded - others
+    duration = duration_of(watched, rows)
+    failure = _failure(watched, succeeded, duration, left)
     values: dict[str, float] = {
-        "succeeded": float(counts.succeeded),
-        "failed": float(counts.failed),
-        "cancelled": 0.0,
-        "missing": float(watched.job.missing),
-        "success": 100.0 * counts.succeeded / wanted,
+        "succeeded": float(succeeded),
+        "failed": float(wanted - succeeded),
+        "success": 100.0 * succeeded / wanted,
     }
-    failure = _failure(watched, total, left)
-    censored = frozenset[str]()
-    if ours:
+    if gave_up:
         values["job_duration"] = watched.wall_seconds
-        censored = frozenset({"job_duration"})
-    elif not failure and task.seconds:
-        values |= {"job_duration": task.seconds, "hosts_rate": counts.succeeded / task.seconds}
+    elif not failure and duration:
+        values |= {"job_duration": duration.seconds, "hosts_rate": succeeded / duration.seconds}
         columns = samples_of(rows)
         values |= of_hosts(
             *(columns[name] for name in ("start_seconds", "work_seconds", "end_seconds", "failure"))
         )
     if watched.planning_seconds is not None:
         values["planning_duration"] = watched.planning_seconds
-    failures = failures_of(rows)
-    if ours:
-        rows = [as_unfinished(row) for row in rows]
-        failures = failures_of(rows) | {UNFINISHED: max(0, total - counts.ended)}
-    samples = samples_of(rows)
+    samples, looks = samples_of(rows), {"looks": float(len(watched.looks))}
     return Measured(
         values=values,
-        health=virtual.health_with(health_of_clock([task], {"looks": float(len(watched.looks))}), answered),
+        health=virtual.health_with(_health(duration, looks), answered),
         samples=samples,
         series=series_of(rows),
-        distributions=[Distribution.of("host_time", _times_us(samples["work_seconds"], samples["failure"]))],
-        phases=_phases(watched, rows),
-        units_done=counts.succeeded,
-        units_failed=max(wanted, total) - counts.succeeded,
+        distributions=[
+            Distribution.of("host_time", _times_us(samples["work_seconds"], samples["failure"]))
+        ],
+        phases=_phases(watched, rows, duration),
+        units_done=succeeded,
+        units_failed=wanted - succeeded,
         failures=failures,
         failure=failure,
-        censored=censored,
+        censored=frozenset({"job_duration"}) if gave_up else frozenset(),
         work={"watched": watched, "rows": rows, "answered": answered},
-    )  # fmt: skip
+    )
 
 
-def _failure(watched: Watched, total: int, left: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """How long a job took, and the greatest error of that, both in seconds."""
+
+    seconds: float
+    resolution: float
+
+
+def duration_of(watched: Watched, rows: Sequence[HostRow]) -> Duration | None:
+    """Return the time from the start of a job to the end of its last host; None where Foreman does not show it.
+
+    Foreman looks at the hosts of a job only now and then, so the job's own task ends later than they. Without their ends that is taken.
+    """
+    ends = [row.ended for row in rows if row.ended is not None]
+    resolution = WHOLE_SECOND if watched.task.whole_seconds else MILLISECOND
+    if ends and len(ends) == len(rows) and max(ends) > 0:
+        return Duration(max(ends), resolution)
+    if watched.task.seconds:
+        return Duration(watched.task.seconds, max(watched.task.resolution, FOREMAN_LOOKS_SECONDS))
+    return None
+
+
+def _health(duration: Duration | None, figures: dict[str, float]) -> Health:
+    if duration is None:
+        return Health("healthy", (), figures)
+    return health_of_seconds(duration.seconds, duration.resolution, figures)
+
+
+def _failure(watched: Watched, succeeded: int, duration: Duration | None, left: str) -> str:
     """Return why the run as a whole failed; empty where the job came to its end, whatever became of its hosts."""
     task, counts = watched.task, watched.counts
-    done = f"{counts.succeeded} of {total} hosts had succeeded"
+    total = counts.total or watched.job.total
+    done = f"{succeeded} of {total} hosts had succeeded"
     if watched.gave_up:
         return f"The job did not finish: {done}, and then none ended any more. Foreman was asked to cancel it.{left}"
     if watched.timed_out:
@@ -422,7 +472,7 @@ def _failure(watched: Watched, total: int, left: str) -> str:
     if not total or counts.ended < total:
         said = "; ".join(task.errors) or f"nothing (result {task.result})"
         return f"The job ended with {counts.ended} of {total} hosts. Foreman says: {said}"
-    if not task.seconds:
+    if duration is None:
         return (
             "Foreman does not report how long the job took, or reports whole seconds and it took less than one: the duration is "
             "unknown. Run it on more hosts."
@@ -430,10 +480,12 @@ def _failure(watched: Watched, total: int, left: str) -> str:
     return ""
 
 
-def _phases(watched: Watched, rows: Sequence[HostRow]) -> list[Phase]:
+def _phases(watched: Watched, rows: Sequence[HostRow], duration: Duration | None) -> list[Phase]:
     """Return the planning, the job, and its last 5 % of hosts, each with its beginning."""
     ends = sorted(row.ended for row in rows if row.ended is not None)
-    phases = [Phase("job", watched.task.seconds or watched.wall_seconds, started_seconds=0.0)]
+    phases = [
+        Phase("job", duration.seconds if duration else watched.wall_seconds, started_seconds=0.0)
+    ]
     if watched.planning_seconds is not None:
         phases.append(Phase("planning", watched.planning_seconds, started_seconds=0.0))
     if len(ends) > 1 and ends[-1] > 0:
@@ -460,6 +512,7 @@ def _rows(katello: Katello, watched: Watched) -> list[HostRow]:
 
     tasks = list(jobs.tasks_of_hosts(katello, watched.task.id, rest))
     proxies = jobs.proxies_of_hosts(katello, watched.job.id)
+    watched.job = jobs.invocation_of(katello, watched.job.id)  # hosts may have gone meanwhile
     return rows_of(tasks, watched.task.started, proxies)
 
 
@@ -473,19 +526,31 @@ def _proxies(katello: Katello, provider: str) -> int | None:
         known = known.get(name) if isinstance(known, dict) else None
     if not isinstance(known, list):
         return None
-    wanted = set(preparing.features_of(provider))
+    wanted = {name.lower() for name in preparing.features_of(provider)}
     return sum(
-        bool(each.get("status") == "ok" and not wanted.isdisjoint(each.get("features") or ()))
+        bool(
+            each.get("status") == "ok"
+            and wanted & {str(name).lower() for name in each.get("features") or ()}
+        )
         for each in known
         if isinstance(each, dict)
     )
 
 
-def _others(katello: Katello, prefix: str) -> list[ForemanTask]:
-    return [
-        task for task in katello.tasks_at_work()
-        if not is_ours(task, (), prefix) and prefix not in task.action
-    ]  # fmt: skip
+@contextmanager
+def _as_void() -> Iterator[None]:
+    """Raise what a launch would have refused as NotClean: it was there then, so it is no failure of the level."""
+    try:
+        yield
+    except DriverError as error:
+        if type(error) is not DriverError:
+            raise
+        raise NotClean(f"{error}") from None
+
+
+def _resolution(watched: Watched, rows: Sequence[HostRow]) -> float:
+    duration = duration_of(watched, rows)
+    return duration.resolution if duration else FOREMAN_LOOKS_SECONDS
 
 
 def _scatter(katello: Katello, mark: str) -> int:

@@ -2,7 +2,6 @@
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,16 +12,18 @@ from campaigns.kinds.base.parameters import (
     NumberParameter,
     ParameterField,
 )
+from campaigns.kinds.hosts.answering import MOST_HOSTS as MOST_VIRTUAL
 from campaigns.kit.forms import Text
 from campaigns.kit.mappings import Parameters
+from campaigns.kit.network import BadUrl, parse_url
 
 SCRIPT_DEFAULT, ANSIBLE_DEFAULT = "Run Command - Script Default", "Run Command - Ansible Default"
 MOST_HOSTS = 20_000
 MOST_INPUTS = 20
-MOST_VIRTUAL = 4000
 REGISTERED, VIRTUAL = "registered", "virtual"
-BROKER = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):(\d{1,5})\Z", re.ASCII)
-NAME = re.compile(r"[\w.-]{1,100}\Z", re.ASCII)
+PORT = re.compile(r":\d{1,5}\Z", re.ASCII)
+BROKER_EXAMPLE = "Give a host and a port, such as proxy.example:1883."
+MOST_LETTERS_OF_NAME = 255
 HARMLESS = ({"command": "date"}, {"command": "true"})
 """Inputs of the two templates above that change nothing on a host."""
 
@@ -32,6 +33,18 @@ VIRTUAL_NEEDS = {
     "broker": "host and port of the MQTT broker",
     "proxy_url": "the address of the smart proxy",
 }
+
+
+def check_server(url: str, example: str) -> None:
+    """Raise ValidationError where a URL is neither empty nor https: with a host, and nothing behind it. example: what to give."""
+    if not url:
+        return
+    try:
+        parse_url(url, ("https",))
+    except BadUrl:
+        raise ValidationError(example) from None
+    if re.search(r"[/?#]", url.removeprefix("https://")):
+        raise ValidationError(example)
 
 
 class Named(ParameterField, Text):
@@ -50,7 +63,7 @@ class Inputs(ParameterField, forms.CharField):
         lines = [line for line in lines if line]
         names = [line.partition("=")[0].strip() for line in lines]
         for line, name in zip(lines, names, strict=True):
-            if "=" not in line or not NAME.match(name):
+            if "=" not in line or not 0 < len(name) <= MOST_LETTERS_OF_NAME:
                 raise ValidationError(
                     f"“{line[:60]}” is no input; give a line each, such as command=date."
                 )
@@ -67,9 +80,9 @@ class Broker(ParameterField, Text):
     def validate(self, value: str) -> None:
         """Raise ValidationError where it is neither empty nor a host and a port."""
         super().validate(value)
-        match = BROKER.match(value) if value else None
-        if value and (match is None or not 0 < int(match[2]) < 65_536):
-            raise ValidationError("Give a host and a port, such as proxy.example:1883.")
+        if value and not PORT.search(value):
+            raise ValidationError(BROKER_EXAMPLE)
+        check_server(f"https://{value}" if value else "", BROKER_EXAMPLE)
 
 
 class ProxyUrl(ParameterField, Text):
@@ -82,11 +95,9 @@ class ProxyUrl(ParameterField, Text):
     def validate(self, value: str) -> None:
         """Raise ValidationError where it is neither empty nor an address with https:."""
         super().validate(value)
-        parts = urlsplit(value) if value else None
-        if parts and (parts.scheme != "https" or not parts.hostname or parts.path or parts.query):
-            raise ValidationError(
-                "Give the address of a smart proxy, such as https://proxy.example:9090."
-            )
+        check_server(
+            value, "Give the address of a smart proxy, such as https://proxy.example:9090."
+        )
 
 
 class RemoteExecutionForm(forms.Form):
@@ -117,7 +128,6 @@ class RemoteExecutionForm(forms.Form):
         role="work",
         essential=True,
         required=False,
-        initial="name ~ perfdash",
         max_length=1000,
         help_text="Which hosts of Foreman there are for it, as in Foreman's own search, such as name ~ container.",
     )
@@ -172,7 +182,7 @@ class RemoteExecutionForm(forms.Form):
         role="work",
         essential=True,
         initial=1800,
-        min_value=5,
+        min_value=60,
         max_value=86_400,
         help_text="Without any host that ends: the job is cancelled then, and the run has failed.",
     )

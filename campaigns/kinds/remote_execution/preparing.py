@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from campaigns.kinds.base import Context, DriverError, Parameters, Target
+from campaigns.kinds.base import Context, DriverError, NotClean, Parameters, Target
 from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.remote_execution.form import VIRTUAL, inputs_of
 from campaigns.kinds.servers import job_invocations as jobs
@@ -63,7 +63,8 @@ def template_of(katello: Katello, parameters: Parameters) -> Template:
             "are those of the user."
         )
     given = inputs_of(parameters)
-    if unknown := [each for each in given if each not in found.inputs]:
+    unknown = [each for each in given if each not in found.inputs]
+    if unknown and not jobs.may_have_foreign_inputs(katello, found.id):
         raise DriverError(
             f"The template “{found.name}” has no input “{unknown[0]}”; it has {', '.join(found.inputs) or 'none'}."
         )
@@ -93,10 +94,18 @@ def require_hosts(katello: Katello, target: Target, parameters: Parameters) -> i
     return count
 
 
-def choose(katello: Katello, target: Target, parameters: Parameters, mark: str, work: Work) -> int:
+def choose(
+    katello: Katello,
+    target: Target,
+    parameters: Parameters,
+    mark: str,
+    work: Work,
+    names: Sequence[str] = (),
+) -> int:
     """Store a query that finds just the hosts of the job, and return how many; of many a host collection is made.
 
     Those with the lowest ids are taken; of a population those with the lowest numbers, which are at the end of their names.
+    names: of the virtual hosts. Raise NotClean where the server lacks one of them.
     """
     query, wanted = query_of(target, parameters), parameters["hosts"]
     by_name = parameters["hosts_are"] == VIRTUAL
@@ -104,6 +113,7 @@ def choose(katello: Katello, target: Target, parameters: Parameters, mark: str, 
         jobs.hosts_found(katello, query), key=lambda host: host[1] if by_name else host[0]
     )
     chosen = [pk for pk, _ in found[:wanted]]
+    _require_names([name for _, name in found[:wanted]], parameters, names)
     if len(found) == wanted:
         work.query = query
     elif len(chosen) <= MOST_IN_QUERY:
@@ -114,6 +124,16 @@ def choose(katello: Katello, target: Target, parameters: Parameters, mark: str, 
         made = jobs.collect(katello, organization, f"{mark}hosts", chosen)
         work.query = f"host_collection_id = {made}"
     return jobs.count_hosts(katello, work.query)
+
+
+def _require_names(found: Sequence[str], parameters: Parameters, names: Sequence[str]) -> None:
+    """Raise NotClean where the server has not just the virtual hosts for which perfdash answers."""
+    there = {name.lower() for name in found}
+    if gone := [name for name in names if name.lower() not in there]:
+        raise NotClean(
+            f"Population {parameters['population']} lacks {len(gone)} of its hosts at the server, such as {gone[0]}: somebody "
+            "removed them. Delete the population, and register another."
+        )
 
 
 def organization_of(katello: Katello, hosts: Sequence[int]) -> int:

@@ -19,7 +19,7 @@ def presets(sandbox: bool) -> Sequence[Preset]:
     """Return the published question on both backends, and smaller ones. sandbox: for the hosts of the simulated Katello."""
     hosts = {"search_query": "name ~ container"} if sandbox else {}
     virtual = {"hosts_are": VIRTUAL, "search_query": ""}
-    give_up = {"give_up_seconds": "15"} if sandbox else {}
+    give_up = {"give_up_seconds": "60"} if sandbox else {}
     return (
         Preset(
             "backends",

@@ -38,6 +38,11 @@ class HostRow:
     proxy: str
     failure: str
 
+    @property
+    def is_good(self) -> bool:
+        """Whether the host succeeded."""
+        return self.result == "success"
+
 
 def rows_of(
     tasks: Sequence[ForemanTask], began: datetime | None, proxies: Mapping[int, str]
@@ -61,8 +66,8 @@ def rows_of(
 
 
 def failure_of(task: ForemanTask) -> str:
-    """Return the class of a host's failure; empty where it has succeeded or goes on."""
-    if task.succeeded or task.state != "stopped":
+    """Return the class of a host's failure; empty where it has succeeded or goes on. A paused task does not go on by itself."""
+    if task.succeeded or not task.at_rest:
         return ""
     if task.result == "cancelled":
         return CANCELLED
@@ -75,7 +80,7 @@ def failure_of(task: ForemanTask) -> str:
 
 def as_unfinished(row: HostRow) -> HostRow:
     """Return the row of a job that perfdash cancelled: hosts that were cancelled then had not finished."""
-    goes_on = not row.failure and row.result != "success"
+    goes_on = not row.failure and not row.is_good
     return replace(row, failure=UNFINISHED) if goes_on or row.failure == CANCELLED else row
 
 

@@ -123,7 +123,7 @@ def _note(watched: Watched, context: Context) -> None:
         {
             "hosts": counts.total or watched.job.total,
             "hosts_done": counts.succeeded,
-            "failed": counts.failed + counts.cancelled,
+            "failed": counts.failed,
             "seconds": watched.wall_seconds,
         }
     )

@@ -99,6 +99,20 @@ def template_of(katello: Katello, pk: int) -> Template:
         raise Strange(f"Job template {pk} cannot be read ({error!r}).") from None
 
 
+def may_have_foreign_inputs(katello: Katello, template: int) -> bool:
+    """Return whether a template may take inputs of other templates, which only Foreman knows."""
+    try:
+        sets = katello.get(f"/api/v2/templates/{template}/foreign_input_sets").get("results")
+    except Answered:
+        return True
+    return bool(sets)
+
+
+def count_cancelled(katello: Katello, parent: str) -> int:
+    """Return how many hosts of a job were cancelled so far."""
+    return max(0, katello.count_tasks(f"parent_task_id = {parent} and result = cancelled"))
+
+
 def start(katello: Katello, job: Json, mark: str) -> Invocation:
     """Begin a job; `mark` is the request's id. job: as Foreman's API documents it."""
     return read_invocation(

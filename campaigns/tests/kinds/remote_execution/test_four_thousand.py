@@ -38,7 +38,7 @@ def place(simulator, tmp_path, monkeypatch):
 def test_four_thousand_hosts_are_counted_to_one(place, simulator, setting, success, failure):
     if setting:
         simulator.set(setting, 1 / HOSTS)
-    values = parameters(hosts=HOSTS, give_up_seconds=5)
+    values = parameters(hosts=HOSTS) | {"give_up_seconds": 5}
 
     place.begin(values)
     measured = place.measure(values)

@@ -1,8 +1,9 @@
 """The kind `remote_execution` against the simulated Katello: none has been seen for real yet."""
 
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 
@@ -13,7 +14,6 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
-from campaigns.kinds.base import foreman as foreman_base
 from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.remote_execution import driver as kind
 from campaigns.kinds.remote_execution import preparing, watching
@@ -47,16 +47,28 @@ def place(simulator, tmp_path, monkeypatch):
     simulator.renew()
 
 
+class Waiting:
+    """Something that a thread does; `join` fails where that failed."""
+
+    def __init__(self, begun):
+        self.begun = begun
+
+    def join(self):
+        self.begun.result(20)
+
+
 def when_it_runs(simulator, action):
     """Do something as soon as a job runs."""
+
+    pool = ThreadPoolExecutor(1)
 
     def wait():
         assert until(lambda: simulator.told()["jobs"]["running"])
         action()
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+    begun = pool.submit(wait)
+    pool.shutdown(wait=False)
+    return Waiting(begun)
 
 
 def test_a_job_on_all_hosts_is_measured_and_proved(place, simulator):
@@ -261,6 +273,18 @@ def test_a_job_that_an_earlier_run_left_is_ended_first(place, simulator, by):
     assert simulator.told()["jobs"]["running"] == 0
 
 
+def test_a_paused_job_of_an_earlier_run_is_stopped(place, simulator):
+    simulator.behave(outcome="pause", sync_seconds=0)
+    mark = mark_of(place.target, place.context())
+    label = "Actions::RemoteExecution::RunHostsJob"
+    simulator.begin_sync(repository=3, request_id=f"{mark}beef", label=label)
+    place.attempt = 2
+
+    place.begin(parameters())
+
+    assert simulator.told()["tasks"].get("paused", 0) == 0
+
+
 def test_a_cancelled_run_ends_its_job(place, simulator):
     simulator.set("rex_seconds", 600)
     place.begin(parameters())
@@ -346,7 +370,80 @@ def test_a_mark_reaches_the_job(place, simulator):
 
     [job] = place.send("GET", f"{JOBS}?per_page=5")["results"]
     assert job["description"].startswith(mark_of(place.target, place.context()))
-    assert foreman_base.LOCKED == 422
+
+
+def test_the_duration_ends_with_the_last_host_and_not_with_foremans_look(place, simulator):
+    simulator.behave(job_look_seconds=3)
+
+    measured, _ = place.run(parameters())
+
+    assert measured.values["success"] == 100
+    assert measured.values["job_duration"] < 1 < measured.phases[0].seconds + 3
+    assert measured.values["job_duration"] == max(measured.samples["end_seconds"])
+
+
+def test_one_host_that_somebody_cancels_makes_the_run_void(place, simulator):
+    simulator.set("rex_slots", 1)
+    simulator.set("rex_seconds", 0.1)
+    place.begin(parameters(hosts=4))
+
+    def cancel_one():
+        search = "label = Actions::RemoteExecution::RunHostJob and state = running"
+        found = place.send("GET", f"/foreman_tasks/api/tasks?search={quote(search)}")["results"]
+        ids = [found[0]["id"]]
+        place.send("POST", "/foreman_tasks/api/tasks/bulk_cancel", {"task_ids": ids})
+
+    other = when_it_runs(simulator, cancel_one)
+    with pytest.raises(TargetUnavailable, match="Somebody cancelled the job on 1 of 4 hosts"):
+        place.measure(parameters(hosts=4))
+    other.join()
+
+
+def test_a_cancel_by_somebody_else_is_no_overload_of_a_search(place, simulator):
+    simulator.set("rex_seconds", 600)
+    place.most_failed = 0.1
+    place.begin(parameters())
+    other = when_it_runs(simulator, simulator.cancel_tasks)
+
+    with pytest.raises(TargetUnavailable, match="Somebody cancelled the job on 40"):
+        place.measure(parameters())
+    other.join()
+
+
+def test_a_task_of_another_kind_that_an_earlier_run_left_is_waited_for(place, simulator):
+    simulator.behave(sync_seconds=0.5)
+    mark = mark_of(place.target, place.context())
+    simulator.begin_sync(repository=3, request_id=f"{mark}beef")
+    place.attempt = 2
+
+    place.begin(parameters())
+
+    assert simulator.told()["tasks"].get("running", 0) == 0
+
+
+def test_a_template_that_is_gone_in_mid_campaign_makes_the_run_void(place):
+    with pytest.raises(NotClean, match="no job template “Gone”"):
+        driver.reset(place.target, parameters(template="Gone"), place.context())
+
+
+def test_inputs_of_other_templates_are_left_to_foreman(place, simulator):
+    values = parameters(inputs="command=date\nErrata search query=id = 1")
+    with pytest.raises(DriverError, match="has no input “Errata search query”"):
+        driver.look(place.target, values, RULES)
+
+    simulator.behave(foreign_inputs=True)
+    driver.look(place.target, values, RULES)
+    measured, proofs = place.run(values)
+
+    assert measured.values["success"] == 100
+    assert all(proof.ok for proof in proofs), proofs
+
+
+def test_a_run_has_time_to_read_the_tasks_of_its_hosts():
+    few, many = (driver.seconds_beside_load(parameters(hosts=hosts)) for hosts in (10, 20_000))
+
+    assert 60 < few < many
+    assert many >= 100 * kind.PAGE_REST_SECONDS * 2
 
 
 @pytest.mark.parametrize(
@@ -375,6 +472,7 @@ def test_refusals_of_the_form():
         ({"inputs": "command=a\ncommand=b"}, "inputs", "given twice"),
         ({"concurrency_level": 0}, "concurrency_level", "greater than or equal to 1"),
         ({"hosts": 0}, "hosts", "greater than or equal to 1"),
+        ({"give_up_seconds": 5}, "give_up_seconds", "greater than or equal to 60"),
     ):
         initial = {key: each.initial for key, each in RemoteExecutionForm.base_fields.items()}
         form = RemoteExecutionForm(initial | changes)

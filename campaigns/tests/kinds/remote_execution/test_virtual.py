@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.kinds.base import DriverError, HostIdentity, Target, TargetUnavailable
+from campaigns.kinds.base import DriverError, HostIdentity, NotClean, Target, TargetUnavailable
 from campaigns.kinds.remote_execution import driver as kind
 from campaigns.kinds.remote_execution import preparing, watching
 from campaigns.kinds.remote_execution.driver import driver
@@ -167,6 +167,8 @@ def test_hosts_that_do_not_fetch_their_job_in_time_have_failed(place, simulator,
 
     assert measured.failures == {"pickup": HOSTS}
     assert measured.values["success"] == 0
+    proofs = driver.verify(place.target, given, place.context(), measured)
+    assert all(proof.ok for proof in proofs), proofs
 
 
 def test_a_broker_that_is_not_there_makes_the_run_void(place, values):
@@ -180,6 +182,26 @@ def test_a_broker_that_is_not_there_makes_the_run_void(place, values):
 def test_a_population_that_is_too_small_is_told(place, values):
     with pytest.raises(DriverError, match="finds 8 hosts, and the job is to run on 9"):
         driver.look(place.target, values(hosts=9), RULES)
+
+
+def test_a_job_that_outlasts_the_run_has_failed_and_is_not_void(place, simulator, values):
+    given = values(script_seconds=60)
+    place.deadline_seconds = 1.0
+
+    place.begin(given)
+    measured = place.measure(given)
+
+    assert "within the time of the run: 0 of 8 hosts" in measured.failure
+    assert simulator.told()["pull"]["open"] == 0
+
+
+def test_a_host_of_the_population_that_is_gone_makes_the_run_void(place, values):
+    [host] = place.send("GET", "/api/v2/hosts?search=name+~+p3-00001")["results"]
+    place.send("DELETE", f"/api/v2/hosts/{host['id']}")
+    driver.reset(place.target, values(hosts=4), place.context())
+
+    with pytest.raises(NotClean, match="Population 3 lacks 1 of its hosts at the server"):
+        driver.apply(place.target, values(hosts=4), place.context())
 
 
 def test_a_run_that_is_given_up_ends_its_virtual_hosts(place, simulator, values):
@@ -205,10 +227,27 @@ def test_a_run_that_is_given_up_ends_its_virtual_hosts(place, simulator, values)
             "such as https://proxy.example:9090",
         ),
         ({"proxy_url": "https://proxy.example:9090/ssh"}, "proxy_url", "such as https://"),
+        ({"proxy_url": "https://[::1"}, "proxy_url", "such as https://"),
+        ({"proxy_url": "https://user:word@proxy.example"}, "proxy_url", "such as https://"),
+        ({"proxy_url": "https://proxy.example#x"}, "proxy_url", "such as https://"),
+        ({"broker": "..:1883"}, "broker", "such as proxy.example:1883"),
         ({"hosts": 4001}, "hosts", "at most 4,000 virtual hosts"),
         ({"hosts_are": "registered", "search_query": ""}, "search_query", "which hosts of Foreman"),
     ],
-    ids=["population", "broker", "no port", "port", "scheme", "path", "hosts", "query"],
+    ids=[
+        "population",
+        "broker",
+        "no port",
+        "port",
+        "scheme",
+        "path",
+        "bracket",
+        "user",
+        "fragment",
+        "dots",
+        "hosts",
+        "query",
+    ],
 )
 def test_what_virtual_hosts_need_is_asked_for(values, changes, name, words):
     initial = {key: each.initial for key, each in RemoteExecutionForm.base_fields.items()}

@@ -108,7 +108,7 @@ def test_lists_are_read_page_by_page(client, monkeypatch):
 
     names = [each["name"] for each in client().results("/api/v2/smart_proxies")]
 
-    assert names == ["katello.example", "capsule.example", "dns.example"]
+    assert names == ["katello.example", "capsule.example", "runner.example", "dns.example"]
 
 
 def test_a_task_is_marked_found_cancelled_and_seen_to_its_end(client, simulator):
