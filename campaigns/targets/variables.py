@@ -116,9 +116,9 @@ def as_read(setting: Setting, raw: Any) -> Any:
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     if raw is None or (isinstance(raw, bool) and setting.type in ("integer", "number")):
         raise ValueError(f"It reads back {shown!r}, which is no {setting.type}.")
-    if setting.type == Setting.Type.CHOICE:
-        return text
-    if setting.type == Setting.Type.TEXT:
+    if setting.type in (Setting.Type.CHOICE, Setting.Type.TEXT):
+        if not text:
+            raise ValueError(f"It reads back nothing, which is no {setting.type}.")
         return text
     try:
         number = float(text)

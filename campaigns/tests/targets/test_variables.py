@@ -18,3 +18,10 @@ def test_a_whole_number_is_within_bounds_that_are_none():
     for outside in ("1", "4"):
         with pytest.raises(ValidationError):
             cleaned(setting, outside)
+
+
+@pytest.mark.parametrize("type", ["choice", "text", "integer", "number"])
+@pytest.mark.parametrize("raw", ["", " \n", None])
+def test_what_reads_back_as_nothing_is_no_value(type, raw):
+    with pytest.raises(ValueError, match="It reads back"):
+        as_read(Setting(name="profile", type=type, choices=["a", "b"]), raw)
