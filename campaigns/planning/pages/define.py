@@ -27,7 +27,13 @@ from campaigns.planning.checking import CheckedDefinition, check
 from campaigns.planning.design import FIELDS
 from campaigns.planning.launch_checks import ask_rights_at, failed_try_out, planned_by
 from campaigns.planning.pages import forms, parameter_rows, scenario_editor
-from campaigns.planning.pages.form_page import baseline_of, form_page, labels_of, problems
+from campaigns.planning.pages.form_page import (
+    baseline_of,
+    form_page,
+    labels_of,
+    lacking_for,
+    problems,
+)
 from campaigns.planning.pages.forms import Entered, Errors
 from campaigns.planning.pages.launches import ANYWAY, held_back, waits_for_approval
 from campaigns.planning.pages.limits import limits_entered
@@ -133,7 +139,9 @@ def _answer(request: HttpRequest, campaign: Campaign | None, store: Store) -> Ht
         entered = forms.with_other_kind(entered, request.POST.get("drawn_for", entered.kind))
         return _draw(request, campaign, entered, {})
     if act.startswith(PRESET):
-        return _draw(request, campaign, forms.with_preset(entered, act.removeprefix(PRESET)), {})
+        return _draw(
+            request, campaign, _with_preset(request, entered, act.removeprefix(PRESET)), {}
+        )
     if act in scenario_editor.ACTS:
         entered, editor = scenario_editor.acted(request, entered, act)
         return _draw(request, campaign, entered, {}, editor=editor)
@@ -270,8 +278,19 @@ def _initial(request: HttpRequest) -> Entered:
         kind = next((name for name, d in kinds.items() if d.probes(target.family)), "")
     if kind not in kinds:
         kind = next(iter(kinds), "")
-    entered = forms.with_preset(forms.blank(kind, teams, target), request.GET.get("preset", ""))
+    entered = _with_preset(request, forms.blank(kind, teams, target), request.GET.get("preset", ""))
     return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
+
+
+def _with_preset(request: HttpRequest, entered: Entered, name: str) -> Entered:
+    """Return the input with a preset; as it is where the target lacks something for it, which is told."""
+    if lacking := lacking_for(entered, name):
+        preset, lacks = lacking
+        messages.warning(
+            request, f"The preset “{preset.label}” is not filled in: it needs {lacks}."
+        )
+        return entered
+    return forms.with_preset(entered, name)
 
 
 def _draw(

@@ -316,6 +316,15 @@ def _targets(driver: Driver, entered: Entered) -> list[tuple[str, str]]:
     return choices
 
 
+def lacking_for(entered: Entered, name: str) -> tuple[Preset, str] | None:
+    """Return a preset that does not fit the chosen target, and what that lacks for it; None for one that fits, or is not known."""
+    if entered.driver is None:
+        return None
+    fitting = {row.name for row in parameter_rows(entered.driver, entered, {}).fitting}
+    found = (each for each in _presets(entered, fitting) if each[0].name == name and each[1])
+    return next(found, None)
+
+
 def _presets(entered: Entered, fitting: Set[str]) -> list[tuple[Preset, str]]:
     """Return the presets of the kind, each with what the chosen target lacks for it; empty where it lacks nothing.
 

@@ -97,7 +97,7 @@ def _add(form: RecipeForm, invalid: Invalid) -> None:
 def _list(request: HttpRequest, target: Target, form: RecipeForm) -> HttpResponse:
     known = set(target.setting_rows.values_list("name", flat=True))
     rows = [
-        RecipeRow(name, each, each.name in known, preset_label(each))
+        RecipeRow(name, each, each.name in known, preset_label(each, target))
         for name, each in shipped().items()
         if each.fits(target.family)
     ]
@@ -163,7 +163,7 @@ def _form(request: HttpRequest, target: Target, recipe: Recipe, text: str) -> Ht
         remove="",
         actions=actions,
     )
-    about = {"recipe": recipe, "recipe_text": text, "preset": preset_label(recipe)}
+    about = {"recipe": recipe, "recipe_text": text, "preset": preset_label(recipe, target)}
     about["import_url"] = reverse("recipe-import", args=[target.pk])
     return edit(request, edited, is_sent=imports, about=about)
 
@@ -181,10 +181,10 @@ def _initial(recipe: Recipe) -> JsonObject:
     }
 
 
-def preset_label(recipe: Recipe) -> str:
-    """Return the label of the preset of a recipe; empty where it has none, or it is not known here."""
-    if recipe.preset is None:
+def preset_label(recipe: Recipe, target: Target) -> str:
+    """Return the label of the preset of a recipe; empty where it has none, or none that fits the target."""
+    driver = all_kinds().get(recipe.preset.kind) if recipe.preset else None
+    if recipe.preset is None or driver is None or target.family not in driver.families:
         return ""
-    driver = all_kinds().get(recipe.preset.kind)
-    presets: Sequence[Preset] = driver.presets("") if driver else ()
+    presets: Sequence[Preset] = driver.presets("")
     return next((each.label for each in presets if each.name == recipe.preset.name), "")

@@ -79,6 +79,10 @@ def test_the_page_of_a_target_leads_to_the_recipes_that_fit_it(browser, target, 
     page = browser.get(recipes).content.decode()
     assert "Workers of Puma" in page
     assert "?kind=registration&amp;preset=puma-workers&amp;target=" in page
+    assert "?kind=sql" not in page, "no target of this family is measured by SQL"
+    target.family = "postgresql"
+    target.save()
+    assert "?kind=sql&amp;preset=throttling&amp;target=" in browser.get(recipes).content.decode()
 
 
 def test_a_shipped_recipe_is_filled_in_with_what_it_says(browser, target, recipes):
@@ -206,3 +210,12 @@ def test_the_form_of_a_campaign_begins_with_a_preset(browser, target):
     page = browser.get(f"{form}?kind=sql&preset=try-it").content.decode()
     assert re.search(r'name="p-clients"[^>]*value="4"', page) or 'value="4"' in page
     assert browser.get(f"{form}?kind=sql&preset=no-such").status_code == 200
+
+
+def test_a_preset_for_which_the_target_lacks_a_setting_is_not_filled_in(browser, target):
+    target.family = "katello"
+    target.save()
+    address = f"{reverse('campaign-new')}?kind=registration&target={target.pk}&preset=proxy-timeout"
+    page = html.unescape(browser.get(address).content.decode())
+    assert "400 hosts” is not filled in: it needs the settings cpus, memory_gib, " in page
+    assert filled(page)["question"] == ""
