@@ -159,15 +159,22 @@ def test_a_shipped_recipe_is_whole(name):
     ), "a parameter of a kind has this name"
 
 
+OF_LOAD = "clients-curve"
+"""Varies the load alone: the setting is added to it."""
+
+
 @pytest.mark.parametrize("name", sorted(EVERY))
-def test_the_preset_of_a_recipe_varies_its_setting(name):
+def test_the_preset_of_a_recipe_varies_its_setting_and_needs_none_that_no_recipe_has(name):
     used = shipped()[name].preset
     if used is None:
         return
-    presets = {each.name: each for each in all_kinds()[used.kind].presets("")}
-    preset = presets[used.name]
-    general = used.kind == "sql" or name == "installer-profile"
-    assert general or shipped()[name].name in preset.names
+    driver = all_kinds()[used.kind]
+    preset = {each.name: each for each in driver.presets("")}[used.name]
+    settings = preset.names - set(driver.parameters.base_fields)
+    assert settings <= {each.name for each in shipped().values()}
+    varied = {*preset.factors, *(each for of in preset.configurations.values() for each in of)}
+    assert shipped()[name].name in varied or used.name == OF_LOAD
+    assert set(driver.families) & set(shipped()[name].families or driver.families)
 
 
 @pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.sh")), ids=lambda path: path.stem)
