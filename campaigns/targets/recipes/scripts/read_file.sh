@@ -2,5 +2,5 @@
 set -eu;
 for file in $1; do
 [ -w "$file" ] || { echo "there is no $file that $(id -un) may write" >&2; exit 1; };
-sed 's/.*\[\(.*\)\].*/\1/' "$file";
+echo "$(sed 's/.*\[\(.*\)\].*/\1/' "$file")";
 done | sort -u | paste -s -d ,

@@ -4,16 +4,19 @@ Paths and commands are adapted as an operator would: a file of the test's direct
 the installer or tuned. Apache, HAProxy and PostgreSQL are real ones.
 """
 
+import fcntl
 import os
 import shlex
 import shutil
 import signal
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from campaigns.kinds.base import Cancelled
 from campaigns.kit.http.credentials import Login, Tls
 from campaigns.kit.network import parse_rules
 from campaigns.models import Setting
@@ -38,7 +41,7 @@ pytestmark = pytest.mark.system
 PLACES = "/usr/sbin:/usr/bin:/sbin:/bin"
 APACHE = shutil.which("apache2", path=PLACES)
 HAPROXY = shutil.which("haproxy", path=PLACES)
-NOW = "date +%s"
+NOW = "date -Is"
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +180,20 @@ def test_without_a_line_the_value_of_the_program_itself_is_read(name, server, tm
     assert WITHOUT_A_LINE[name] >= recipe["minimum"], "or it could not be put back"
 
 
+@pytest.mark.parametrize("name", WITHOUT_A_LINE)
+@pytest.mark.parametrize("has_file", [True, False])
+def test_of_a_service_that_is_not_there_nothing_is_read(name, has_file, server, tmp_path):
+    file = tmp_path / "file"
+    if has_file:
+        file.write_text("pool: 9\n")
+        os.utime(file, (1e9, 1e9))
+    recipe = shipped()[name].setting
+    since = next(each for each in recipe["read_back"]["arguments"] if "ActiveEnter" in each)
+    tried = Tried(name, server, **{path_of(name): str(file), since: "echo"})
+    with pytest.raises(ActionFailed, match=f"the service of {file} does not run"):
+        tried.read()
+
+
 def test_no_line_is_no_limit_and_setting_that_takes_the_line_away(server, tmp_path):
     name, file = "mqtt-rate-limit", tmp_path / "settings.yml"
     file.write_text("---\n:mode: pull-mqtt\n")
@@ -223,7 +240,7 @@ def test_a_file_that_was_changed_after_the_start_is_not_in_force(server, tmp_pat
     file = tmp_path / "database.yml"
     file.write_text("  pool: 9\n")
     with pytest.raises(ActionFailed, match="was changed after the service started: restart it"):
-        line_recipe(server, file, "true", "echo 1000").read()
+        line_recipe(server, file, "true", "echo 1970-01-02").read()
 
 
 def test_a_login_that_may_not_write_the_file_is_told(server, tmp_path):
@@ -315,10 +332,7 @@ def test_the_profile_in_force_stands_in_the_scenario_of_the_installer(server, tm
 def test_a_choice_of_the_kernel_is_set_and_put_back(name, server, tmp_path):
     file = tmp_path / "enabled"
     file.write_text("always [madvise] never\n" if name.startswith("trans") else "powersave\n")
-    place = next(
-        each for each in shipped()[name].setting["apply"]["arguments"] if each.startswith("/sys/")
-    )
-    tried = Tried(name, server, **{place: str(file)})
+    tried = Tried(name, server, **{path_of_kernel(name): str(file)})
     assert tried.read() in ("madvise", "powersave")
     tried.goes_round(tried.setting.choices[0])
 
@@ -336,6 +350,90 @@ def test_a_profile_of_tuned_is_set_and_put_back(server, tmp_path):
     Tried("tuned-profile", server, **words).goes_round("throughput-performance")
 
 
+def test_the_governor_of_each_cpu_is_set_and_put_back(server, tmp_path):
+    cpus = [tmp_path / f"cpu{number}" for number in (0, 1)]
+    for file in cpus:
+        file.write_text("powersave")
+    place = path_of_kernel("power-mode")
+    tried = Tried("power-mode", server, **{place: f"{tmp_path}/cpu*"})
+    tried.put("performance")
+    assert [file.read_text() for file in cpus] == ["performance"] * 2
+    assert tried.read() == "performance"
+    with pytest.raises(ActionFailed, match=r"there is no .*/no-such"):
+        Tried("power-mode", server, **{place: f"{tmp_path}/no-such"}).put("powersave")
+
+
+def path_of_kernel(name):
+    """The files of the kernel that a recipe writes."""
+    recipe = shipped()[name].setting
+    return next(each for each in recipe["apply"]["arguments"] if each.startswith("/sys/"))
+
+
+def cancelled_after(seconds):
+    """What a campaign calls that somebody cancels then."""
+    ends = time.monotonic() + seconds
+
+    def check():
+        if time.monotonic() > ends:
+            raise Cancelled
+
+    return check
+
+
+def test_a_cancelled_run_of_the_installer_is_awaited_before_the_value_is_read_or_set(
+    server, tmp_path
+):
+    state, installer = tmp_path / "state", tmp_path / "installer"
+    state.write_text("1\n")
+    installer.write_text(f'#!/bin/sh\nsleep 1\necho "$2" > {state}\n')
+    installer.chmod(0o755)
+    show = shipped()["dynflow-workers"].setting["apply"]["arguments"][-2]
+    words = {show: f"cat {state}", "foreman-installer": str(installer)}
+    tried = Tried("dynflow-workers", server, **words | {"/etc/foreman-installer": str(tmp_path)})
+    with pytest.raises(Cancelled):
+        perform(tried.actions["apply"], server, cancelled_after(0.7), value=3)
+    with pytest.raises(ActionFailed, match=f"an option of {installer} is being set"):
+        tried.read()
+    tried.put(1)
+    assert tried.read() == 1, "it was set again after the first one had ended"
+
+
+@pytest.mark.parametrize(
+    "name", ["db-pool", "puma-workers", "apache-limitnofile", "postgresql-work-mem-file"]
+)
+def test_while_a_value_is_set_it_is_not_read(name, server, tmp_path):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    file = folder / "file"
+    file.write_text("pool: 9\n")
+    with file_lock(folder), pytest.raises(ActionFailed, match=f"{file} is being set"):
+        Tried(name, server, **{path_of(name): str(file)}).read()
+
+
+@contextmanager
+def file_lock(folder):
+    """Held as the scripts do that set a value."""
+    place = os.open(folder, os.O_RDONLY)
+    fcntl.flock(place, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(place)
+
+
+def test_a_cancelled_restart_is_awaited_before_the_value_is_read_or_set(server, tmp_path):
+    file = tmp_path / "database.yml"
+    file.write_text("  pool: 9\n")
+    tried = line_recipe(server, file, "sleep 1")
+    with pytest.raises(Cancelled):
+        perform(tried.actions["apply"], server, cancelled_after(0.7), value=20)
+    with pytest.raises(ActionFailed, match=f"{file} is being set"):
+        tried.read()
+    quick = line_recipe(server, file, "true")
+    quick.put(9)
+    assert quick.read() == 9
+
+
 @contextmanager
 def service(tmp_path, file):
     """A real process that a command starts again with what its file says, as systemd does: its limit and its variables."""
@@ -344,7 +442,7 @@ def service(tmp_path, file):
         f"""#!/bin/sh
 [ -e {tmp_path}/pid ] && kill "$(cat {tmp_path}/pid)" 2> /dev/null
 limit=$(sed -n 's/^LimitNOFILE=//p' {file} 2> /dev/null | tail -n 1)
-ulimit -n "${{limit:-1024}}"
+[ -z "$limit" ] || ulimit -n "$limit"
 env -i $(sed -n 's/^Environment=//p' {file} 2> /dev/null) sleep 600 > /dev/null 2>&1 &
 echo $! > {tmp_path}/pid
 """
@@ -363,9 +461,51 @@ def test_the_limit_of_a_process_is_set_and_put_back(name, server, tmp_path):
     with service(tmp_path, file) as (restart, pid):
         words = adapted(name, **{"daemon-reload": restart, "MainPID": pid})
         tried = Tried(name, server, **words | {path_of(name): str(file)})
-        assert tried.read() == 1024
+        before = limits_of(tmp_path)
+        assert tried.read() == 0, "as the service has it"
+        tried.put(5000)
+        assert (tried.read(), limits_of(tmp_path)) == (5000, ["5000", "5000"])
+        tried.put(0)
+        assert (tried.read(), limits_of(tmp_path)) == (0, before)
+        assert not file.exists()
+
+
+def limits_of(tmp_path):
+    """The soft and the hard limit of open files of the service."""
+    lines = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/limits").read_text().splitlines()
+    return next(line for line in lines if line.startswith("Max open files")).split()[3:5]
+
+
+def test_what_else_is_in_a_file_stays_there(server, tmp_path):
+    file = tmp_path / "limits.conf"
+    text = "[Service]\nNice=5\n"
+    file.write_text(text)
+    with service(tmp_path, file) as (restart, pid):
+        words = adapted("apache-limitnofile", **{"daemon-reload": restart, "MainPID": pid})
+        tried = Tried(
+            "apache-limitnofile", server, **words | {path_of("apache-limitnofile"): str(file)}
+        )
         tried.goes_round(5000)
-        assert file.read_text() == "[Service]\nLimitNOFILE=1024\n"
+        assert file.read_text() == text
+
+
+@pytest.mark.parametrize("name", ["apache-limitnofile", "puma-workers"])
+def test_what_a_killed_command_left_in_a_file_is_not_in_force(name, server, tmp_path):
+    file = tmp_path / "installer.conf"
+    file.write_text("[Service]\nEnvironment=FOREMAN_PUMA_WORKERS=2\n")
+    os.utime(file, (1e9, 1e9))
+    with service(tmp_path, file) as (_, pid):
+        words = adapted(name, **{"daemon-reload": "kill -9 $PPID", "MainPID": pid})
+        tried = Tried(name, server, **words | {path_of(name): str(file)})
+        before = tried.read()
+        file.write_text("[Service]\nEnvironment=FOREMAN_PUMA_WORKERS=3\nLimitNOFILE=4096\n")
+        later = file.stat().st_mtime + 5
+        os.utime(file, (later, later))
+        with pytest.raises(ActionFailed, match="was changed after the service started"):
+            tried.read()
+        os.utime(file, (1e9, 1e9))
+        if name == "puma-workers":
+            assert tried.read() == before
 
 
 @pytest.mark.parametrize("name", ["puma-workers", "puma-threads-max", "puma-threads-min"])
@@ -431,7 +571,7 @@ def apache(tmp_path):
     subprocess.run(shlex.split(f"{control} -k start"), check=True)
     restart = f"{stop}; {control} -k start; while ! [ -s {tmp_path}/pid ]; do sleep 0.05; done"
     try:
-        yield file, f"{control} -t", restart, f"stat -c %Y {tmp_path}/pid"
+        yield file, f"{control} -t", restart, f"stat -c @%Y {tmp_path}/pid"
     finally:
         subprocess.run(["/bin/sh", "-c", stop], check=True)
 
@@ -453,6 +593,17 @@ def test_a_directive_of_a_real_apache_is_set_and_put_back(name, value, line, ser
     assert tried.read() == value
     tried.put(before)
     assert tried.read() == before
+
+
+def test_the_name_of_a_directive_may_be_in_small_letters(server, apache):
+    file = apache[0]
+    text = "ThreadsPerChild 25\nserverlimit 64\nmaxrequestworkers 1024\n"
+    file.write_text(text)
+    subprocess.run(["/bin/sh", "-c", apache[2]], check=True)
+    tried = of_apache("apache-maxrequestworkers", server, apache)
+    assert tried.read() == 1024
+    tried.put(800)
+    assert file.read_text() == text.replace("maxrequestworkers 1024", "MaxRequestWorkers 800")
 
 
 def of_apache(name, server, apache):
@@ -526,11 +677,21 @@ def test_a_parameter_of_a_real_postgresql_is_set_by_its_file_and_put_back(name, 
     assert tried.read() == before
     tried.put(value)
     assert tried.read() == value
-    assert str(value) in database.shown(shipped()[f"postgresql-{name}-file"].name) or value > 1000
+    assert SHOWN.get(name, str(value)) == told_by(
+        database, shipped()[f"postgresql-{name}-file"].name
+    )
     tried.put(before)
     assert tried.read() == before
     assert file.read_text() == text.replace("\nwork_mem = 4MB", f"\nwork_mem = {in_kib}")
     assert database.automatic == ""
+
+
+SHOWN = {"work-mem": "8MB", "shared-buffers": "32MB"}
+
+
+def told_by(database, parameter):
+    """What PostgreSQL itself says of a parameter."""
+    return str(database.shown(parameter))
 
 
 def by_file(name, server, database):
