@@ -13,7 +13,7 @@ from secrets import token_hex
 from time import perf_counter_ns
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
@@ -50,6 +50,10 @@ MOST_TRIES = 5
 """After so many failures in a row nobody goes on by himself."""
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 20.0, 600.0
 """From a failure to the next try; it doubles."""
+DOUBLINGS = 5
+"""After so many the pause is the longest; a deletion is tried without an end."""
+OWN_ERROR = "An error of perfdash itself:"
+IN_THE_LOG = "The log of the worker has it whole."
 
 log = logging.getLogger(__name__)
 server = KatelloServer()
@@ -192,17 +196,29 @@ def _attend(claim: _Claim) -> None:
     except (ClaimLost, Cancelled):
         return
     except (DriverError, NetworkError, SecretUnreadable, OSError) as error:
-        _note_failure(claim, error)
+        _note_failure(claim, str(error), _is_lasting(error))
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: nothing can be noted there
+    except Exception as error:
+        log.exception("%s: an error of perfdash itself", row)
+        _note_failure(claim, f"{OWN_ERROR} {type(error).__name__}: {error}. {IN_THE_LOG}")
 
 
-def _note_failure(claim: _Claim, error: Exception) -> None:
+def _is_lasting(error: Exception) -> bool:
+    """Return whether another try cannot succeed."""
+    return isinstance(error, ParametersRefused) or bool(getattr(error, "lasting", False))
+
+
+def _note_failure(claim: _Claim, problem: str, lasting: bool = False) -> None:
     """Note why it failed, and when the next try is. One that cannot succeed, or failed often, waits for a person."""
     row = claim.row
-    tries = Population.objects.values_list("tries", flat=True).get(pk=row.pk) + 1
-    pause = min(LONGEST_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** (tries - 1))
-    lasting = isinstance(error, ParametersRefused) or getattr(error, "lasting", False)
+    failed = Population.objects.filter(pk=row.pk).values_list("tries", flat=True).first()
+    if failed is None:
+        return  # somebody let it be forgotten meanwhile
+    tries = failed + 1
+    pause = min(LONGEST_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** min(failed, DOUBLINGS))
     columns: dict[str, object] = {
-        "problem": storable(str(error))[:2000],
+        "problem": storable(problem)[:2000],
         "tries": tries,
         "due_at": Now() + timedelta(seconds=pause),
     }
@@ -277,12 +293,13 @@ def _store(claim: _Claim, part: int, identities: list[HostIdentity]) -> None:
 
 def _delete(claim: _Claim) -> None:
     """Delete the hosts at the server, then the row. Raise ClaimLost, Cancelled, DriverError."""
+    name = str(claim.row)  # a row that is deleted has no number
     with _context(claim, DELETION_SECONDS) as (target, context):
         removed = server.remove_named(target, prefix_of(claim.row), context)
     with transaction.atomic():
         claim.update(registered=0)
         claim.row.delete()
-    log.info("%s is deleted, with %d hosts at its server", claim.row, removed)
+    log.info("%s is deleted, with %d hosts at its server", name, removed)
 
 
 def _request(row: Population, target: TargetView, context: Context) -> ProgramRequest:
