@@ -22,8 +22,12 @@ MOST_RESOLUTION_SHARE = 0.05
 
 
 def mark_of(target: Target, context: Context) -> str:
-    """Return how the request ids of this attempt begin, by which its tasks are known, and the names of what it makes."""
-    return f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-"
+    """Return how the request ids of this attempt begin, by which its tasks are known, and the names of what it makes.
+
+    A population that has the number of an attempt has another word before it.
+    """
+    sender = context.sender.rpartition(" ")[2].replace("/", "-")
+    return f"{own_prefix(target)}{sender}-"
 
 
 def is_ours(task: ForemanTask, begun: Sequence[str], mark: str) -> bool:

@@ -16,6 +16,7 @@ from campaigns.kinds.base import (
     Proof,
     Target,
 )
+from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.base.naming import OWN, names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
@@ -232,7 +233,7 @@ def _remove(katello: Katello, target: Target, prefix: str, context: Context) -> 
     context.say(f"{len(hosts)} hosts named {prefix}… are deleted")
     until = time.monotonic() + CLEAR_SECONDS
     for organization in sorted({host.organization_id for host in hosts}):
-        mark = f"{own_prefix(target)}attempt-{context.sender.rpartition('/')[2]}-destroy"
+        mark = f"{mark_of(target, context)}destroy"
         _destroy(katello, organization, prefix, mark)
     began_at = time.monotonic()
     while left := _still_there(katello, prefix, {host.id for host in hosts}):
