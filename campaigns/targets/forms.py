@@ -23,6 +23,10 @@ from campaigns.targets.watch_fields import GROUPS_HELP, LINKS_HELP, GroupsField,
 from campaigns.targets.watches.groups import default_groups, format_groups
 
 USUAL_FAMILY = "http"
+HAS_POPULATIONS = (
+    "Hosts of populations are registered at the present address, and would stay there. Delete the populations first, and change "
+    "the address once they are gone."
+)
 LAST_YEAR = 9998
 SERVER = (
     "name",
@@ -245,6 +249,8 @@ class TargetForm(forms.ModelForm):
                 "base_url",
                 f"{is_measuring(self.stored, campaigns)} Change its address afterwards.",
             )
+        if self.stored.pk and self.stored.populations.exists():
+            raise _wrong("base_url", HAS_POPULATIONS)
         if self.stored.password and not (clean["password"] or clean.get("forget_password")):
             raise _wrong(
                 "password",
