@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from campaigns.accounts.notifications.backoff import LONGEST_SECONDS
 from campaigns.accounts.notifications.claiming import CLAIM_SECONDS
 from campaigns.execution.dispatch.due import cap_claims
+from campaigns.execution.populations import LONGEST_PAUSE_SECONDS
 from campaigns.models import (
     Attempt,
     Campaign,
@@ -19,6 +20,7 @@ from campaigns.models import (
     Generator,
     GeneratorLease,
     LogLine,
+    Population,
     Submission,
     TargetLease,
     Worker,
@@ -125,6 +127,8 @@ def bring_back(now: datetime) -> bool:
         _cap(Generator, "sent_at", now),
         _cap(Submission, "sent_at", now),
         cap_claims(now),
+        _cap(Population, "claimed_until", soon),
+        _cap(Population, "due_at", now + timedelta(seconds=LONGEST_PAUSE_SECONDS)),
         _cap(Delivery, "claimed_until", now + timedelta(seconds=CLAIM_SECONDS)),
         _cap(Delivery, "not_before", now + timedelta(seconds=LONGEST_SECONDS)),
         *(
