@@ -24,11 +24,13 @@ from campaigns.kinds.programs.deadline import monotonic
 from campaigns.kinds.registration.katello import KatelloServer
 from campaigns.kinds.registration.program.identities import forget, stored_identities
 from campaigns.kinds.registration.requests import REGISTERS, again, registering
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
 from campaigns.kit.mappings import ProgramRequest
 from campaigns.kit.network import NetworkError
 from campaigns.kit.redaction import storable
 from campaigns.models import Population, PopulationPart, Target, TargetLease
+from campaigns.targets import quiet
 from campaigns.targets.populations.identities import (
     PART,
     identities_of,
@@ -59,6 +61,10 @@ log = logging.getLogger(__name__)
 server = KatelloServer()
 
 
+class QuietHoursBegan(Exception):
+    """Nobody loads the server now; what is left is registered afterwards."""
+
+
 class ClaimLost(Exception):
     """Another worker has the population by now, or somebody wants something else of it."""
 
@@ -85,9 +91,9 @@ def claim_populations() -> list[int]:
         Q(claimed_until=None) | Q(claimed_until__lt=Now()),
         state__in=Population.AT_WORK,
     ).exclude(target__address__in=leased)
-    claimed, busy = [], addresses_at_work()
+    claimed, busy, now = [], addresses_at_work(), database_now()
     for row in free.select_related("target"):
-        if row.target.address not in busy:
+        if row.target.address not in busy and not quiet.on_by(row.target, now):
             busy.add(row.target.address)
             claimed.append(row.pk)
             Population.objects.filter(pk=row.pk).update(
@@ -193,7 +199,7 @@ def _attend(claim: _Claim) -> None:
             claim.update(state=Population.State.READY, problem="", tries=0)
         else:
             _delete(claim)
-    except (ClaimLost, Cancelled):
+    except (ClaimLost, Cancelled, QuietHoursBegan):
         return
     except (DriverError, NetworkError, SecretUnreadable, OSError) as error:
         _note_failure(claim, str(error), _is_lasting(error))
@@ -231,13 +237,15 @@ def _note_failure(claim: _Claim, problem: str, lasting: bool = False) -> None:
 
 
 def _register(claim: _Claim) -> None:
-    """Register all parts that are not stored. Raise ClaimLost, Cancelled, DriverError."""
+    """Register all parts that are not stored. Raise ClaimLost, Cancelled, QuietHoursBegan, DriverError."""
     row = claim.row
     stored = set(row.parts.values_list("number", flat=True))
     missing = [part for part in range(-(-row.hosts // PART)) if part not in stored]
     with _context(claim, PART_SECONDS) as (target, context):
         server.known(target, _parameters(row), context)
         for part in missing:
+            if quiet.on_by(row.target, database_now()):
+                raise QuietHoursBegan
             server.remove_named(target, prefix_of_part(row, part), context)
             identities = _registered(row, part, target, context)
             _store(claim, part, identities)

@@ -11,11 +11,13 @@ from campaigns.kit.api.inputs import Flag, FormInput, Input
 from campaigns.kit.api.openapi import operation
 from campaigns.kit.api.outputs import ModelOutput, text
 from campaigns.kit.api.views import Api
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.rights import Right
 from campaigns.models import Population, Target
 from campaigns.targets.api.targets import in_use
 from campaigns.targets.populations.asking import ask_deletion, ask_for, forget
 from campaigns.targets.populations.forms import PopulationForm
+from campaigns.targets.populations.notes import note_on
 
 TAG = "populations"
 
@@ -27,11 +29,15 @@ class PopulationInput(FormInput):
 
 
 class PopulationOutput(ModelOutput[Population]):
-    """Hosts that are registered at a target. `registered`: how many are by now. `problem`: why the work on them failed last."""
+    """Hosts that are registered at a target. `registered`: how many are by now. `problem`: why the work on them failed last.
+
+    `note`: what it waits for, such as the end of quiet hours, or what to do; empty where there is neither.
+    """
 
     url = serializers.SerializerMethodField()
     number = serializers.IntegerField(source="pk")
     problem = text()
+    note = serializers.SerializerMethodField()
 
     class Meta:
         model = Population
@@ -45,6 +51,7 @@ class PopulationOutput(ModelOutput[Population]):
             "activation_keys",
             "days",
             "problem",
+            "note",
             "created_at",
         ]
 
@@ -54,6 +61,10 @@ class PopulationOutput(ModelOutput[Population]):
         return reverse(
             "api-population", args=[row.target_id, row.pk], request=self.context["request"]
         )
+
+    def get_note(self, row: Population) -> str:
+        """What it waits for, or what to do."""
+        return note_on(row, database_now())
 
 
 class Populations(Api):
@@ -119,6 +130,5 @@ class OnePopulation(Api):
         if self.read_query(DeletionQuery)["forget"]:
             forget(row, self.user)
             return Response(self.shown(row, PopulationOutput))
-        ask_deletion(row, self.user)
-        row.refresh_from_db()
+        row = ask_deletion(row, self.user)
         return Response(self.shown(row, PopulationOutput), status=status.HTTP_202_ACCEPTED)

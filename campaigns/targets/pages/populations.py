@@ -1,13 +1,14 @@
 """Pages of a target's populations: the panel, the form, deletion."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import add_errors
 from campaigns.kit.mappings import TemplateContext
@@ -18,15 +19,20 @@ from campaigns.kit.rights import Right
 from campaigns.models import Population, Target
 from campaigns.targets.populations.asking import FAMILY, ask_deletion, ask_for, forget, why_none
 from campaigns.targets.populations.forms import PopulationForm
+from campaigns.targets.populations.notes import deleted_at, note_on
 
 
 @dataclass(frozen=True, slots=True)
 class PopulationRow:
-    """A population on the page of its target. may_be_forgotten: its hosts could not be deleted at the server."""
+    """A population on the page of its target. may_be_forgotten: its hosts could not be deleted at the server.
+
+    note: what it waits for, or what to do; empty where there is neither.
+    """
 
     row: Population
     deleted_at: datetime
     may_be_forgotten: bool
+    note: str
 
 
 @require_GET
@@ -51,7 +57,7 @@ def population_new(request: HttpRequest, pk: int) -> HttpResponse:
             add_errors(form, invalid)
             wrong = True
         else:
-            messages.success(request, f"{row.hosts} hosts are registered at {target.name}.")
+            messages.success(request, f"{row.hosts} hosts are being registered at {target.name}.")
             return redirect("target", pk)
     context = {
         "target": target,
@@ -74,7 +80,7 @@ def population_delete(request: HttpRequest, pk: int, number: int) -> HttpRespons
             messages.success(request, f"{name} is forgotten; its hosts are left at the server.")
         else:
             ask_deletion(row, user_of(request))
-            messages.success(request, f"The hosts of {name.lower()} are deleted at the server.")
+            messages.success(request, f"The hosts of {name.lower()} will be deleted at the server.")
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     return redirect("target", pk)
@@ -82,13 +88,14 @@ def population_delete(request: HttpRequest, pk: int, number: int) -> HttpRespons
 
 def populations_context(target: Target) -> TemplateContext:
     """Return the context of `targets/_populations.html`."""
-    rows = list(target.populations.all())
+    rows, now = list(target.populations.all()), database_now()
     return {
         "populations": [
             PopulationRow(
                 row,
-                row.created_at + timedelta(days=row.days),
+                deleted_at(row),
                 row.state == Population.State.DELETING and bool(row.problem),
+                note_on(row, now),
             )
             for row in rows
         ],

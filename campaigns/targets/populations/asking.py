@@ -1,11 +1,14 @@
 """Ask for a population of hosts, and for its end. Others register and delete them (`campaigns.execution.populations`)."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import DurationField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import Now
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
@@ -17,6 +20,7 @@ from campaigns.kit.rights import Right, require_right
 from campaigns.models import Population, Target
 from campaigns.targets.populations.forms import PopulationForm
 from campaigns.targets.populations.identities import prefix_of
+from campaigns.targets.populations.notes import kept_for
 
 FAMILY = "katello"
 MOST_POPULATIONS = 20
@@ -68,16 +72,16 @@ def ask_for(target: Target, data: FieldValues, user: User) -> Population:
 
 
 @transaction.atomic
-def ask_deletion(population: Population, user: User | None) -> None:
-    """Have the hosts of a population deleted at the server, and then the population. user: None for one that is too old.
+def ask_deletion(population: Population, user: User | None) -> Population:
+    """Have the hosts of a population deleted at the server, and then the population; return it as it is now.
 
-    Raise NotAllowed.
+    user: None for one that is too old. Raise NotAllowed, and Http404 where it is gone meanwhile.
     """
-    row = Population.objects.select_for_update(of=("self",), no_key=True).get(pk=population.pk)
+    row = _locked(population)
     if user is not None:
         require_right(user, row.target, Right.OPERATE)
     if row.state == Population.State.DELETING and row.due_at is None:
-        return
+        return row
     was = row.state
     row.state, row.due_at, row.tries = Population.State.DELETING, None, 0
     row.problem = ""
@@ -91,12 +95,13 @@ def ask_deletion(population: Population, user: User | None) -> None:
             hosts=row.registered,
         )
     transaction.on_commit(_look)
+    return row
 
 
 @transaction.atomic
 def forget(population: Population, user: User) -> None:
-    """Delete a population here whose hosts could not be deleted at the server. Raise NotPossible, NotAllowed."""
-    row = Population.objects.select_for_update(of=("self",), no_key=True).get(pk=population.pk)
+    """Delete a population here whose hosts could not be deleted at the server. Raise NotPossible, NotAllowed, Http404."""
+    row = _locked(population)
     require_right(user, row.target, Right.OPERATE)
     if row.state != Population.State.DELETING or not row.problem:
         raise NotPossible(
@@ -114,14 +119,30 @@ def forget(population: Population, user: User) -> None:
 
 
 def delete_too_old() -> int:
-    """Have populations deleted that are older than their days, or whose target is retired; return how many."""
+    """Have populations deleted that are older than their days, or whose target is retired; return how many.
+
+    One that a campaign needs is not deleted for its age.
+    """
     age = ExpressionWrapper(F("days") * Value(timedelta(days=1)), output_field=DurationField())
     rows = Population.objects.exclude(state=Population.State.DELETING).filter(
         Q(created_at__lt=Now() - age) | Q(target__retired_at__isnull=False)
     )
-    for row in rows:
+    return sum(_delete_unless_kept(row) for row in rows.select_related("target"))
+
+
+def _delete_unless_kept(row: Population) -> bool:
+    if not row.target.retired_at and kept_for(row):
+        return False
+    with suppress(Http404):
         ask_deletion(row, None)
-    return len(rows)
+        return True
+    return False
+
+
+def _locked(population: Population) -> Population:
+    """Lock a population and return it as it is now. Raise Http404 where a worker has deleted it."""
+    rows = Population.objects.select_for_update(of=("self",), no_key=True)
+    return get_object_or_404(rows, pk=population.pk)
 
 
 def _look() -> None:

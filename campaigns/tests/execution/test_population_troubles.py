@@ -1,14 +1,19 @@
 """What goes wrong with populations: failures of any kind, rows that are gone, quiet hours, a clock that is set back."""
 
 import logging
+from datetime import timedelta
 
 import pytest
+from django.db import transaction
+from django.db.models.functions import Now
 
 from campaigns.execution import populations as work
+from campaigns.execution.dispatch.lost_workers import bring_back
 from campaigns.kinds.base import DriverError
 from campaigns.kit import encryption
 from campaigns.kit.database_clock import database_now
-from campaigns.models import Population, Target
+from campaigns.models import Campaign, Factor, Level, Population, Target
+from campaigns.targets.populations import asking
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,3 +83,67 @@ def test_the_log_names_the_population_that_is_deleted(population, monkeypatch, c
         assert attended(row) is None
 
     assert f"population {row.pk} is deleted, with 10 hosts at its server" in caplog.text
+
+
+def test_nobody_registers_or_deletes_in_quiet_hours(population, target):
+    Target.objects.update(quiet_hours="daily 00:00-24:00")
+    population()
+    assert work.claim_populations() == []
+
+    Target.objects.update(quiet_hours="")
+
+    assert len(work.claim_populations()) == 1
+
+
+def test_registration_rests_once_quiet_hours_begin(population, monkeypatch):
+    def begin(*arguments):
+        Target.objects.update(quiet_hours="daily 00:00-24:00")
+
+    monkeypatch.setattr(work.server, "known", begin)
+    row = attended(population())
+
+    assert (row.state, row.registered, row.tries, row.problem, row.claim) == (
+        "making",
+        0,
+        0,
+        "",
+        "",
+    )
+
+
+def test_a_clock_that_was_set_back_holds_no_population_for_an_hour(population, settings):
+    hour = timedelta(hours=1)
+    population(claim="of a dead worker", claimed_until=Now() + hour, due_at=Now() + hour)
+    with transaction.atomic():
+        now = database_now()
+        assert bring_back(now)
+
+    row = Population.objects.get()
+    assert row.claimed_until == now + timedelta(seconds=settings.LEASE_SECONDS)
+    assert row.due_at == now + timedelta(seconds=work.LONGEST_PAUSE_SECONDS)
+    with transaction.atomic():
+        assert not bring_back(now)
+
+
+def test_one_that_a_campaign_names_is_not_deleted_for_its_age(population, target, team):
+    def campaign(**columns):
+        values = {"team": team, "target": target, "kind": "remote_execution", "state": "running"}
+        begun = {"name": "jobs", "primary_metric": "x", "launched_at": Now()}
+        return Campaign.objects.create(**(begun | values | columns))
+
+    old = {"created_at": Now() - timedelta(days=31), "state": "ready"}
+    fixed, varied, free, other = (population(**old) for _ in range(4))
+    virtual = {"hosts_are": "virtual"}
+    campaign(parameters=virtual | {"population": fixed.pk})
+    several = campaign(parameters=virtual, state="paused")
+    factor = Factor.objects.create(campaign=several, name="population", position=0)
+    Level.objects.create(factor=factor, position=0, value=varied.pk)
+    campaign(parameters=virtual | {"population": free.pk}, state="finished")
+    campaign(parameters={"hosts_are": "registered", "population": other.pk})
+
+    assert asking.delete_too_old() == 2
+
+    kept = Population.objects.exclude(state="deleting")
+    assert set(kept.values_list("pk", flat=True)) == {fixed.pk, varied.pk}
+    Campaign.objects.update(state="finished")
+    assert asking.delete_too_old() == 2

@@ -21,7 +21,7 @@ def test_a_population_is_made_listed_and_deleted(api, path):
 
     assert status == 202
     assert made | {"url": "", "created_at": "", "number": 0} == {
-        "url": "", "number": 0, "state": "making", "hosts": 4000, "registered": 0, "problem": "",
+        "url": "", "number": 0, "state": "making", "hosts": 4000, "registered": 0, "problem": "", "note": "",
         "organization": "ACME", "activation_keys": "bench-ak", "days": 30, "created_at": "",
     }  # fmt: skip
     one = f"{path}/{made['number']}"
@@ -29,7 +29,9 @@ def test_a_population_is_made_listed_and_deleted(api, path):
     status, deleted = api.delete(one)
     assert (status, deleted["state"]) == (202, "deleting")
     assert api.delete(f"{one}?forget=true")[0] == 409
-    Population.objects.update(problem="The server is away.")
+    Population.objects.update(state="failed")
+    assert api.get(one)[1]["note"].endswith("delete it, and register another.")
+    Population.objects.update(state="deleting", problem="The server is away.")
     assert api.delete(f"{one}?forget=true")[0] == 200
     assert api.get(one)[0] == 404
 
