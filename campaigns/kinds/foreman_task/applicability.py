@@ -6,7 +6,7 @@ the ids of the hosts in their input.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -43,16 +43,20 @@ def compute(katello: Katello, mark: str, work: Work, context: Context) -> Watche
 
     Raise TargetUnavailable where Foreman stops answering.
     """
-    watched, started_at = Watched(), time.monotonic()
-    since = _now_of(katello)
+    watched = Watched()
+    search = f'label = {TASK} and started_at >= "{_now_of(katello)}"'
+    former = {task.id for task in katello.tasks(search)}
+    started_at = time.monotonic()
     for pk in work.hosts:
+        if time.monotonic() - started_at > context.deadline_seconds:
+            break
         katello.send("PUT", f"{HOSTS}/{pk}/errata/applicability", {}, mark)
     last_answer = time.monotonic()
     while True:
         gone = time.monotonic() - started_at
         try:
             katello.rest(gone)
-            _look(katello, watched, since, work.hosts)
+            _look(katello, watched, search, former, work.hosts)
         except (NoAnswer, Unavailable) as error:
             away = time.monotonic() - last_answer
             if away > AWAY_SECONDS:
@@ -86,9 +90,12 @@ def hosts_of(task: ForemanTask) -> list[int]:
     return [pk for pk in ids if isinstance(pk, int)] if isinstance(ids, list) else []
 
 
-def _look(katello: Katello, watched: Watched, since: str, hosts: Sequence[int]) -> None:
+def _look(
+    katello: Katello, watched: Watched, search: str, former: Set[str], hosts: Sequence[int]
+) -> None:
+    """Note the tasks that a search finds and that have these hosts, without the former ones: its second may have begun before the run."""
     wanted = set(hosts)
-    found = katello.tasks(f'label = {TASK} and started_at >= "{since}"')
+    found = [task for task in katello.tasks(search) if task.id not in former]
     ours = [task for task in reversed(found) if wanted.intersection(hosts_of(task))]
     watched.tasks |= {task.id: task for task in ours}
     watched.looks += 1

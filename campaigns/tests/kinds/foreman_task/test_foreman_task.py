@@ -546,6 +546,38 @@ def test_the_errata_of_many_hosts_are_found_by_tasks_for_up_to_50_of_them(place,
     assert simulator.told()["hosts"] == 70
 
 
+def test_a_run_within_the_second_of_another_one_has_its_own_tasks(place, simulator):
+    simulator.behave(applicability_seconds=0.01)
+    registered(place, 4)
+    known = []
+    for place.attempt in (1, 2, 3, 4):
+        measured, _ = place.run(applicability(hosts=4))
+        known.append(len(measured.samples["task"]))
+    tasks = place.send(
+        "GET",
+        "/foreman_tasks/api/tasks?search=label%20%3D%20Actions::Katello::Applicability::Hosts::BulkGenerate&per_page=100",
+    )
+    assert sum(known) == len(tasks["results"])
+
+
+def test_no_host_is_asked_for_after_the_time_limit(place, simulator):
+    simulator.behave(applicability_seconds=0.01)
+    registered(place, 20)
+    values = applicability(hosts=20)
+    place.begin(values)
+    place.deadline_seconds = 0.0
+
+    measured = place.measure(values)
+
+    assert "0 of 20 hosts were done" in measured.failure
+    time.sleep(0.2)
+    tasks = place.send(
+        "GET",
+        "/foreman_tasks/api/tasks?search=label%20%3D%20Actions::Katello::Applicability::Hosts::BulkGenerate&per_page=100",
+    )
+    assert tasks["results"] == []
+
+
 def test_too_few_hosts_are_told_before_a_run(place):
     registered(place, 3)
 
