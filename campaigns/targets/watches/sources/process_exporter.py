@@ -76,7 +76,7 @@ def _look(web: Web, url: str, groups: Groups, sink: Sink) -> None:
     values = values_of(samples, groups)
     if not values:
         raise WatchFailed(
-            f"{url} has no metric of process-exporter: another exporter answers there."
+            f"{url} has no group of process-exporter: its configuration matches no program that runs, or another exporter answers there."
         )
     clock = next((value for name, _, value in samples if name == CLOCK), None)
     sink.frame(Frame(got.read_clock(sink, clock), got.answered, values))
