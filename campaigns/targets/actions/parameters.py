@@ -27,8 +27,18 @@ SWITCHES = {"on": "on", "true": "on", "yes": "on", "1": "on"} | {
     "no": "off",
     "0": "off",
 }
-NEVER = frozenset({"port", "allow_alter_system", "transaction_read_only", "exit_on_error"})
-"""After a change of these nobody could connect, or set anything back."""
+NEVER = frozenset(
+    {
+        *("port", "allow_alter_system", "transaction_read_only", "exit_on_error"),
+        *("ssl", "ssl_min_protocol_version", "ssl_max_protocol_version", "db_user_namespace"),
+        *("superuser_reserved_connections", "reserved_connections"),
+        *("statement_timeout", "transaction_timeout", "idle_session_timeout", "tcp_user_timeout"),
+        *("pre_auth_delay", "post_auth_delay"),
+    }
+)
+"""After a change of these nobody could connect, or set anything back: in a millisecond no value is read."""
+LEAST = {"max_connections": 10}
+"""Below, PostgreSQL does not start with what it reserves for superusers, or perfdash is not let in beside others."""
 STRONGER = {
     "command line": "is given in the command that starts the server",
     "environment variable": "is given by an environment variable of the server",
@@ -116,6 +126,11 @@ class Parameter:
             unit_text = f" {self.unit}" if self.unit else ""
             raise ActionFailed(
                 f"“{self.name}” takes {self.low} to {self.high}{unit_text}; {_told(value, unit)} is not between them."
+            )
+        least = LEAST.get(self.name)
+        if least is not None and number < least:
+            raise ActionFailed(
+                f"“{self.name}” of {_told(value, unit)} might let nobody in to set it back: take at least {least}."
             )
         return str(number.numerator) if number.denominator == 1 else repr(float(number))
 

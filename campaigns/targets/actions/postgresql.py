@@ -6,6 +6,7 @@ A value that the server would have without ALTER SYSTEM is set by ALTER SYSTEM R
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -184,7 +185,23 @@ def _described(connection: psycopg.Connection[Any], name: str) -> Parameter:
         raise ActionFailed(f"PostgreSQL has no parameter “{name}” that this login may see.")
     values = list(row)
     values[7] = tuple(values[7])
-    return Parameter(*values)
+    parameter = Parameter(*values)
+    return replace(parameter, pending=parameter.pending and _is_to_change(connection, parameter))
+
+
+def _is_to_change(connection: psycopg.Connection[Any], parameter: Parameter) -> bool:
+    """Return whether a restart would change a parameter of which pg_settings says that it waits for one.
+
+    PostgreSQL says so until it is restarted if the line that changed it is taken away again, and no other line is left.
+    """
+    try:
+        lines = connection.execute(LINES, [parameter.name.lower()]).fetchall()
+    except errors.InsufficientPrivilege:
+        return True
+    except psycopg.Error as error:
+        raise ActionFailed(f"PostgreSQL: {text_of(error)}.") from None
+    newest = lines[0][0] if lines else parameter.usual
+    return not parameter.is_same(newest, parameter.setting)
 
 
 def _value(connection: psycopg.Connection[Any], statement: str) -> Any:

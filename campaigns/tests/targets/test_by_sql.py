@@ -167,6 +167,29 @@ def test_where_the_restart_fails_and_the_server_answers_the_line_is_put_back(dat
     assert read_value(action, reach(), go_on) == 20
 
 
+def test_what_is_put_back_after_a_failed_restart_waits_for_nothing(database, reach):
+    action = by_sql("max_worker_processes", restart=["sh", "-c", "exit 5"])
+    before = read_value(action, reach(), go_on)
+    with pytest.raises(ActionFailed, match=r"is put back in postgresql\.auto\.conf"):
+        put(action, reach(), before + 4)
+    assert (database.automatic, read_value(action, reach(), go_on)) == ("", before)
+    assert objection(action, reach(), go_on, [before]) == ""
+    put(action, reach(), before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["idle_session_timeout", "statement_timeout", "transaction_timeout", "ssl", "max_connections"],
+)
+def test_what_would_lock_perfdash_out_is_not_set(name, database, reach):
+    value = {"ssl": "off"}.get(name, 1)
+    why = objection(by_sql(name, restart=database.restart), reach(), go_on, [value])
+    assert "set it back" in why
+    with pytest.raises(ActionFailed):
+        put(by_sql(name, restart=database.restart), reach(), value)
+    assert database.automatic == ""
+
+
 def test_where_the_server_does_not_start_what_is_left_is_told(database, reach):
     action = by_sql("shared_buffers", "GB", restart=database.restart)
 
