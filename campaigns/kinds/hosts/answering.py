@@ -235,11 +235,12 @@ def answering_request(
 def unconnected(answered: Answered | Hosts) -> str:
     """Return how many hosts are not connected to the broker, and what to do; empty where all are."""
     if isinstance(answered, Hosts):
-        asked, connected, why = answered.asked, answered.connected, ""
+        asked, connected = answered.asked, answered.connected
+        failures = [str(words)] if (words := answered.progress.get("unconnected_because")) else []
     else:
         asked, connected = answered.counts["hosts"], answered.counts["hosts_connected"]
         failures = [words for words, at in _words(answered) if at is None]
-        why = f": {failures[0]}" if failures else ""
+    why = f": {failures[0]}" if failures else ""
     if connected >= asked:
         return ""
     advice = NO_ROOM if connected >= asked * MANY_PERCENT / 100 else ""

@@ -37,8 +37,8 @@ COUNTED = (
         "bad_messages",
     ),
 )
-WORST = ("waited_share",)
-"""Of progress: that of the process which it is worst for."""
+WORST = ("waited_share", "unconnected_because")
+"""Of progress: that of the process which it is worst for; of words, any that one has."""
 
 
 class ShardFailed(Exception):
@@ -185,7 +185,7 @@ class _Shards:
                 ],
             }
             | {
-                name: combine(part.get(name, 0) for part in values)
+                name: combine(part[name] for part in values if name in part)
                 for names, combine in ((COUNTED, sum), (WORST, max))
                 for name in names
                 if any(name in part for part in values)

@@ -96,6 +96,7 @@ class Crew:
             "hosts_failed": sum(bool(job.failure) for job in jobs),
             "disconnects": sum(host.disconnects for host in self.hosts),
             "bad_messages": sum(host.bad_messages for host in self.hosts),
+            "unconnected_because": self._why_unconnected(),
         }
 
     def rows(self) -> Mapping[str, list[Any]]:
@@ -121,7 +122,9 @@ class Crew:
 
     def result(self) -> ProgramResult:
         """Return the counts, and of the hosts that are not connected how many failed in which way."""
-        counts = Counter({**self.progress(), "hosts_connected": self._connected_at_end})
+        progress = self.progress()
+        del progress["unconnected_because"]  # rows and examples have the reasons
+        counts = Counter({**progress, "hosts_connected": self._connected_at_end})
         failures = Counter(host.failure.kind for host in self.hosts if host.failure is not None)
         counts.update({f"unconnected_{kind}": count for kind, count in failures.items()})
         return {
@@ -131,6 +134,11 @@ class Crew:
             "connect_seconds": self._connect_ns / NS,
             "answering": dict(counts),
         }
+
+    def _why_unconnected(self) -> str:
+        """Return why the first host that is not connected is not; empty where all are, or none has failed yet."""
+        failures = (host.failure for host in self.hosts)
+        return next((str(each)[:300] for each in failures if each is not None), "")
 
     def _broke(self, error: BaseException) -> None:
         self._bug = error

@@ -282,12 +282,15 @@ def test_a_host_that_no_broker_admits_says_why(keeper, request_for, identities, 
     strangers = identities_of(Authority(tmp_path, "strangers"), 2)
     with answering(keeper.context(), request_for([*identities[:1], *strangers])) as hosts:
         assert hosts.connected == 1
-        assert unconnected(hosts) == (
-            "2 of 3 virtual hosts are not connected to the broker. A broker that has some of the hosts and not the others has "
-            "often reached its limit of open files: raise LimitNOFILE of its service above the number of hosts."
-        )
+        told = unconnected(hosts)
         answered = hosts.end()
 
+    assert told.startswith("2 of 3 virtual hosts are not connected to the broker: TLS ended the")
+    assert told.endswith(
+        "A broker that has some of the hosts and not the others has often reached its limit of open files: raise LimitNOFILE of "
+        "its service above the number of hosts."
+    )
+    assert "UNKNOWN_CA" in told.upper().replace(" ", "_")
     assert column(answered, "failure") == ["", "tls", "tls"]
     assert column(answered, "connected_us")[1:] == [None, None]
     assert answered.counts["unconnected_tls"] == 2
@@ -392,14 +395,24 @@ def test_nobody_listens_at_the_broker(keeper, authority, identities, proxy):
         keeper.context(), identities[:2], ("127.0.0.1", port), proxy.url,
         ca=authority.file.read_text(),
     )  # fmt: skip
+    why = f"2 of 2 virtual hosts are not connected to the broker: no connection to 127.0.0.1:{port}: Connection refused."
     with answering(keeper.context(), request) as hosts:
         assert hosts.connected == 0
+        assert unconnected(hosts) == why
         answered = hosts.end()
 
     assert answered.failures == {"connect": 2}
-    assert unconnected(answered) == (
-        f"2 of 2 virtual hosts are not connected to the broker: no connection to 127.0.0.1:{port}: Connection refused."
-    )
+    assert unconnected(answered) == why
+
+
+def test_a_reason_is_told_by_whichever_process_has_one(
+    keeper, request_for, identities, authority, tmp_path
+):
+    stranger = identities_of(Authority(tmp_path, "strangers"), 1)
+    request = request_for([*identities[:1], *stranger], processes=2)
+    with answering(keeper.context(), request) as hosts:
+        soon(lambda: hosts.progress.get("hosts_connected") == 1)
+        assert "UNKNOWN_CA" in unconnected(hosts).upper().replace(" ", "_")
 
 
 def test_the_hosts_end_when_the_block_is_left(keeper, request_for, identities, broker):
