@@ -51,6 +51,9 @@ Details = tuple[str, str | Callable[[], str], int | str]
 """Name, note and page of a run."""
 
 
+SPOILED = "too much failed"
+
+
 @dataclass(frozen=True, slots=True)
 class Runs(Sequence[RunPoint]):
     """Runs as columns: of thousands only those that are drawn become points, with their details by index."""
@@ -75,7 +78,8 @@ class LevelCell:
 
     facet: level of the factor that has a small chart for each of its levels.
     mean: geometric where there is one. interval: of the cell's own runs. reading: bounds for
-    comparing levels, with the noise of all of them.
+    comparing levels, with the noise of all of them. spoiled: its runs that ended well and are drawn as failed, since too
+    much of the cell failed for a value.
     """
 
     level: float | str
@@ -85,6 +89,7 @@ class LevelCell:
     mean: float | None = None
     interval: tuple[float, float] | None = None
     reading: tuple[float, float] | None = None
+    spoiled: int = 0
 
     @property
     def label(self) -> str:
@@ -178,6 +183,13 @@ class LevelsChart:
     def series(self) -> list[str]:
         """Return the levels of the second factor in their order; one empty name without it."""
         return list(dict.fromkeys(cell.series for cell in self.cells))
+
+    def failed_as(self, failed: str, spoiled: str) -> str:
+        """Return the words for the runs that are drawn as failed, by whether some ended well."""
+        spoilt = sum(cell.spoiled for cell in self.cells)
+        if not spoilt:
+            return failed
+        return spoiled if spoilt == self.count("failed") else f"{failed}, or {spoiled}"
 
     @cached_property
     def facets(self) -> list[str]:

@@ -92,6 +92,7 @@ def levels_plot(
             if cell.summary.gmean is not None
             else cell.summary.mean_ci,
             reading=readings.get(cell.cell),
+            spoiled=spoiled_of(cell),
         )
         for cell in finding.cells
     ]
@@ -251,7 +252,7 @@ def runs_of(cell: Cell | BriefCell, block: str) -> Runs:
 
     What is left of a cell in which too much failed is no value: its runs are drawn as failed ones.
     """
-    no_value = "too_many_failures" in cell.summary.flags
+    no_value = _is_spoiled(cell)
     if isinstance(cell, Cell):
         runs = [run for run in cell.runs if run.state in STATES]
         return Runs(
@@ -267,6 +268,19 @@ def runs_of(cell: Cell | BriefCell, block: str) -> Runs:
         values.insert(other.place, other.value)
         states.insert(other.place, other.state)
     return Runs(values, states)
+
+
+def spoiled_of(cell: Cell | BriefCell) -> int:
+    """Return how many runs of a cell ended well, but have no value."""
+    if not _is_spoiled(cell):
+        return 0
+    if isinstance(cell, Cell):
+        return sum(run.state == "ok" for run in cell.runs)
+    return len(cell.values)
+
+
+def _is_spoiled(cell: Cell | BriefCell) -> bool:
+    return "too_many_failures" in cell.summary.flags
 
 
 def _details(run: CellRun, block: str) -> Details:

@@ -6,7 +6,7 @@ Each trace names its series and what it shows, which are the entries of the lege
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from campaigns.findings.charts.cells import LevelCell, LevelsChart, RunPoint
+from campaigns.findings.charts.cells import SPOILED, LevelCell, LevelsChart, RunPoint
 from campaigns.findings.charts.parts import error_bars, hover_lead, hover_note
 from campaigns.findings.charts.places import Place
 from campaigns.findings.charts.sampling import Quota
@@ -235,18 +235,20 @@ def _points(
 ) -> Trace:
     levels, quota = [_level(each, chart) for each in places], chart.quota
     drawn = [
-        (each.run_x(index), run.value if rail is None else rail, run, level)
+        (each.run_x(index), run.value if rail is None else rail, run, level, each.cell)
         for each, level in zip(places, levels, strict=True)
         for index, run in shown(each.cell, state, quota)
     ]
     return markers(
-        [(x, y) for x, y, _, _ in drawn],
+        [(x, y) for x, y, *_ in drawn],
         marker,
         name=name,
         notes=[]
         if chart.is_still
-        else [_run_hover(level, run, chart.quantity.unit) for _, _, run, level in drawn],
-        pages=[run.page for _, _, run, _ in drawn],
+        else [
+            _run_hover(level, run, chart.quantity.unit, cell) for _, _, run, level, cell in drawn
+        ],
+        pages=[run.page for _, _, run, *_ in drawn],
     )
 
 
@@ -254,9 +256,11 @@ def _level(place: Place, chart: LevelsChart) -> str:
     return text(f"{place.cell.name} {chart.factor_unit}".strip())
 
 
-def _run_hover(level: str, run: RunPoint, unit: str) -> str:
+def _run_hover(level: str, run: RunPoint, unit: str, cell: LevelCell) -> str:
     value = "failed" if run.value is None else amount(run.value, unit)
     current = STATE_TEXTS.get(run.drawn, "{}").format(value)
+    if run.drawn == "failed" and cell.spoiled:
+        current = f"no value: {SPOILED}"
     note = run.note if isinstance(run.note, str) else run.note()
     return f"{hover_lead(run.name)}{level}<br>{current}{hover_note(note)}"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from campaigns.findings.charts import sampling
-from campaigns.findings.charts.cells import STATES, LevelCell, LevelsChart
+from campaigns.findings.charts.cells import SPOILED, STATES, LevelCell, LevelsChart
 from campaigns.findings.charts.level_traces import (
     boxes,
     failed,
@@ -153,7 +153,8 @@ def describe(chart: LevelsChart) -> str:
     if chart.recommended and chart.recommended.level is not None:
         share = number(chart.recommended.share_pct)
         parts.append(f"{chart.recommended.level} is within {share} % of the best.")
-    notes = (("failed", "failed"), ("censored", "timed out"), ("bound", "only a bound"))
+    failed = chart.failed_as("failed", f"without a value: {SPOILED}")
+    notes = (("failed", failed), ("censored", "timed out"), ("bound", "only a bound"))
     parts += [
         f"{counted(chart.count(state), 'run')} {labels}."
         for state, labels in (*notes, ("excluded", "excluded"))
@@ -189,6 +190,8 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
     has_reading = any(cell.reading for cell in chart.cells)
     compared = KeyItem("bar", "for comparing levels, 95 %", None, "series-1", "reading")
     failures = chart.count("failed")
+    failed = chart.failed_as("failed", f"no value: {SPOILED}")
+    failed = "failed, no value" if failed == "failed" else failed
     timeouts = chart.count("censored")
     return (
         *runs,
@@ -198,7 +201,7 @@ def legend(chart: LevelsChart) -> tuple[KeyItem, ...]:
         *_advice(chart),
         *_conditions(chart),
         KeyItem("interval", "95 % interval, this cell only", None, "ink-3", "interval"),
-        KeyItem("failed", "failed, no value", failures, "fail", "failed"),
+        KeyItem("failed", failed, failures, "fail", "failed"),
         KeyItem("censored", "timed out, true value above", timeouts, "warn", "censored"),
         KeyItem(bound, "load generator saturated", chart.count("bound"), "series-4", "bound"),
         KeyItem("excluded", "excluded", chart.count("excluded"), "ink-3", "excluded"),

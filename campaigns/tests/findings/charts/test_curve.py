@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.findings.charts.curve import runs_of
+from campaigns.findings.charts.curve import runs_of, spoiled_of
 from campaigns.findings.values import BriefCell
 from campaigns.tests.findings.wording.builders import summarised
 
@@ -21,3 +21,4 @@ def test_what_is_left_where_too_much_failed_is_drawn_as_no_value(flags, drawn):
     )
 
     assert [(run.value, run.drawn) for run in runs_of(cell, "block")] == drawn
+    assert spoiled_of(cell) == (2 if flags else 0)

@@ -285,6 +285,23 @@ def test_the_description_tells_what_is_no_value():
     assert said.endswith("1 run failed. 1 run timed out. 1 run only a bound. 1 run excluded.")
 
 
+@pytest.mark.parametrize(
+    ("spoiled", "said", "key"),
+    [
+        (0, "2 runs failed.", "failed, no value"),
+        (1, "2 runs failed, or without a value: too much failed.", "failed, or no value: too much failed"),
+        (2, "2 runs without a value: too much failed.", "no value: too much failed"),
+    ],
+)  # fmt: skip
+def test_a_run_that_ended_well_is_not_told_to_have_failed(spoiled, said, key, traces):
+    runs = [RunPoint(None, "failed"), RunPoint(None, "failed")]
+    drawn = chart([cell(1, [4.0]), LevelCell(2, runs, spoiled=spoiled)])
+    assert describe(drawn).endswith(said)
+    assert key in [each.text for each in legend(drawn)]
+    hover = traces(draw(drawn))["failed"]["text"][0]
+    assert hover.endswith("<br>no value: too much failed" if spoiled else "<br>failed")
+
+
 def test_many_cells_are_described_by_their_ends():
     rate = Quantity("throughput", "files/s", lower_is_better=False)
 
