@@ -38,7 +38,8 @@ class ProcessExporter(Source):
     )
     needs = (
         "process-exporter 0.7 or later, whose port (9256) the worker reaches, and a configuration that names all programs "
-        "(`name: '{{.Comm}}'`, `cmdline: ['.+']`)."
+        "(`name: '{{.Comm}}'`, `cmdline: ['.+']`), and before that Foreman's Puma, whose program is called rails (`name: puma`, "
+        "`cmdline: ['^puma|/bin/rails server']`)."
     )
     address_help = "host:9256, or the whole URL of its metrics"
     has_login = True

@@ -161,7 +161,9 @@ def test_memory_that_is_shared_counts_in_each_process_where_process_exporter_kno
 def test_an_exporter_without_processes_is_none_of_process_exporter():
     with (
         serving(recorded("node_exporter.txt")) as server,
-        pytest.raises(WatchFailed, match="no metric of process-exporter"),
+        pytest.raises(
+            WatchFailed, match="no group of process-exporter: its configuration matches no program"
+        ),
     ):
         watched(process_exporter.source, server.place)
 
