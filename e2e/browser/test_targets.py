@@ -84,3 +84,32 @@ def test_an_address_that_is_never_allowed_is_told_beside_its_field(page, base_ur
     expect(errors).to_contain_text(re.compile(message, re.IGNORECASE))
     expect(field).to_have_value(kept)
     expect(page.get_by_role("heading", level=1)).to_have_text("New target")
+
+
+def test_hosts_of_a_population_are_registered_and_deleted_while_its_panel_is_watched(
+    page, perfdash
+):
+    with running(katello={}) as sandbox:
+        target = perfdash.api(
+            "POST", "targets",
+            {
+                "name": "Katello with hosts", "family": "katello", "base_url": sandbox.katello.tls_url,
+                "username": "admin", "password": "password", "ca_bundle": sandbox.katello.ca(), "confirm_address": True,
+            },
+        )["id"]  # fmt: skip
+        page.goto(f"/targets/{target}/")
+        panel = page.locator("#populations")
+        expect(panel).to_contain_text("None yet.")
+        panel.get_by_role("link", name="Population").click()
+        page.get_by_label("Hosts", exact=True).fill("3")
+        page.get_by_label("Organization").fill("ACME")
+        page.get_by_label("Activation keys").fill("bench-ak")
+        page.get_by_role("button", name="Register").click()
+
+        expect(page.locator("main")).to_contain_text("3 hosts are being registered at")
+        expect(panel.locator(".badge")).to_have_text("ready")
+        expect(panel).to_contain_text("3 of 3 registered")
+        panel.get_by_role("button", name="Delete population").click()
+
+        expect(page.locator("main")).to_contain_text("will be deleted at the server.")
+        expect(panel).to_contain_text("None yet.")
