@@ -3,15 +3,15 @@
 import asyncio
 import hashlib
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Any
 
 from campaigns.kinds.hosts.program.jobs import KILLED, Job, Script, updates
 from campaigns.kinds.hosts.program.messages import BadMessage, Cancel, Start, read_message, topic_of
 from campaigns.kinds.hosts.program.mqtt import Publish
 from campaigns.kinds.hosts.program.subscription import LEFT, Subscription
+from campaigns.kinds.hosts.program.waiting import Tasks, give_up
 from campaigns.kinds.load import tls
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.host import Host, Limits
@@ -35,7 +35,7 @@ MOST_JOBS = 100
 class Shared:
     """What all hosts of a process share. proxy_url: the smart proxy, whose place is that of `limits`.
 
-    settled: is called once a host is connected, or has tried often enough. broke: with an error that is a bug.
+    settled: is called once a host is connected, or has tried often enough.
     """
 
     part: Part
@@ -46,22 +46,10 @@ class Shared:
     keep_alive: int
     script: Script
     settled: Callable[["VirtualHost"], None]
-    broke: Callable[[BaseException], None]
+    tasks: Tasks
     connecting: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(CONNECTING_AT_ONCE)
     )
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
-
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Run what a host does, until `tasks` are cancelled."""
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self.tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self.tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self.broke(error)
 
 
 class VirtualHost:
@@ -85,6 +73,11 @@ class VirtualHost:
     def is_connected(self) -> bool:
         """Whether it is subscribed now."""
         return self.failure is None and self.connected_ns > 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job of it is not over."""
+        return not all(job.is_over for job in self.jobs.values())
 
     async def stay(self) -> None:
         """Connect, and again after each loss, until this is cancelled."""
@@ -114,9 +107,7 @@ class VirtualHost:
         """Leave the broker, and count what is not done as failed."""
         if self._subscription is not None:
             self._subscription.leave()
-        for job in self.jobs.values():
-            if not job.is_over:
-                job.failure, job.words = "timeout", "it was not done when the hosts were ended"
+        give_up(self.jobs.values())
 
     def close(self) -> None:
         """Close the connection at once."""
@@ -191,12 +182,12 @@ class VirtualHost:
             if job.fetched_ns or not job.failure:
                 return
             job.failure = job.words = ""
-        self.shared.run(self._answer(job, message))
+        self.shared.tasks.run(self._answer(job, message))
 
     def _cancel(self, message: Cancel) -> None:
         job = self.jobs.get(message.job)
         if job is not None and not job.is_over and not job.cancelled.is_set():
-            self.shared.run(self._confirm(job, message))
+            self.shared.tasks.run(self._confirm(job, message))
 
     async def _confirm(self, job: Job, message: Cancel) -> None:
         """Fetch what the message names, as a real host does before it reads it, and end the script."""
