@@ -93,10 +93,11 @@ class Answered:
 
 
 class Hosts:
-    """Virtual hosts that answer. progress: what they have done so far (see `program.crew`)."""
+    """Virtual hosts that answer. progress: what they have done so far (see `program.crew`, `program.ssh.crew`)."""
 
-    def __init__(self, context: Context, request: ProgramRequest) -> None:
+    def __init__(self, context: Context, request: ProgramRequest, program: str = PROGRAM) -> None:
         self.progress: ProgramProgress = {}
+        self._program = program
         self.asked = int(request["schedule"]["hosts"])
         self._context = context
         self._ready = threading.Event()
@@ -110,7 +111,7 @@ class Hosts:
 
     @property
     def connected(self) -> int:
-        """How many hosts are connected to the broker."""
+        """How many hosts are connected to the broker; or, by SSH, to how many somebody has logged in."""
         return int(self.progress.get("hosts_connected", 0))
 
     def check(self) -> None:
@@ -151,7 +152,7 @@ class Hosts:
         context = self._context
         try:
             self._outcome = run_program(
-                PROGRAM,
+                self._program,
                 request,
                 cancelled=self._cancelled,
                 lease_seconds=context.lease_seconds,
@@ -171,12 +172,12 @@ class Hosts:
 
 
 @contextmanager
-def answering(context: Context, request: ProgramRequest) -> Iterator[Hosts]:
+def answering(context: Context, request: ProgramRequest, program: str = PROGRAM) -> Iterator[Hosts]:
     """Let hosts answer until the block is left; it begins when all are connected, or have tried.
 
     Raise Cancelled or GeneratorFailed.
     """
-    hosts = Hosts(context, request)
+    hosts = Hosts(context, request, program)
     try:
         hosts.wait_until_ready()
         yield hosts
@@ -215,20 +216,29 @@ def answering_request(
         for url in (broker_url, proxy_url):
             _check(url, context)
     return {
-        "url": proxy_url,
+        **hosts_request(context, len(identities), proxy_url, script),
         "broker": broker_url,
-        "rules": context.rules.to_json(),
         "ca": ca,
         "insecure": insecure,
         "sender": context.sender,
-        "schedule": {"hosts": len(identities), "iterations": 1},
-        "processes": processes_for(len(identities)),
-        "time_limit_seconds": float(context.deadline_seconds),
         "most_concurrent": context.most_concurrent,
         "most_per_second": context.most_per_second,
         "identities": [identity._asdict() for identity in identities],
-        "script": asdict(script or PretendedScript()),
         **more,
+    }
+
+
+def hosts_request(
+    context: Context, hosts: int, url: str, script: PretendedScript | None
+) -> ProgramRequest:
+    """Return what the request to each program of virtual hosts has."""
+    return {
+        "url": url,
+        "rules": context.rules.to_json(),
+        "schedule": {"hosts": hosts, "iterations": 1},
+        "processes": processes_for(hosts),
+        "time_limit_seconds": float(context.deadline_seconds),
+        "script": asdict(script or PretendedScript()),
     }
 
 

@@ -14,12 +14,16 @@ KILLED = -1
 
 @dataclass(slots=True)
 class Job:
-    """A job of a host. Instants are of perf_counter_ns, 0 where there is none. told: how often its start was published."""
+    """A job of a host. Instants are of perf_counter_ns, 0 where there is none. told: how often its start was published.
+
+    started_ns: when its script began, where it does not begin as soon as it is there (by SSH).
+    """
 
     uuid: str
     told: int = 1
     notified_ns: int = 0
     fetched_ns: int = 0
+    started_ns: int = 0
     finished_ns: int = 0
     sha256: str = ""
     script_bytes: int = 0
