@@ -81,7 +81,9 @@ def mosquitto(
     assert MOSQUITTO, "mosquitto is not installed; script/packages.sh names its package"
     place.mkdir(parents=True, exist_ok=True)
     port = port or free_port()
-    certificate = authority.server()
+    # A file of its own: it listens before it reads it, and the authority writes the same one for the proxy meanwhile.
+    certificate = place / "server.pem"
+    shutil.copy(authority.server(), certificate)
     (place / "acl").write_text(ACL)
     text = CONFIGURATION.format(
         place=place, port=port, ca=authority.file, certificate=certificate, more=more,
