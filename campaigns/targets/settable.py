@@ -18,6 +18,7 @@ from campaigns.targets.actions import (
     read_value,
 )
 from campaigns.targets.reaching import apply_of, read_of
+from campaigns.targets.rights import is_confirmed, why_not_confirmed
 from campaigns.targets.ssh_logins import note_offered_key
 from campaigns.targets.variables import as_read
 
@@ -70,12 +71,20 @@ def within(seconds: float = MOST_SECONDS) -> Check:
 def unsettable(
     target: Target, server: Server, parameters: Parameters, cells: Sequence[Levels]
 ) -> Iterator[str]:
-    """Yield why settings that these cells ask for could not be set, or not be restored afterwards."""
+    """Yield why settings that these cells ask for could not be set, or not be restored afterwards.
+
+    What is set by SQL, such as fsync, is set with the rights of the target's login: an admin of the team has to have confirmed them.
+    """
     check = within()
     for setting in target.setting_rows.filter(apply__way__in=LOOKED_AT):
         asked = [{**parameters, **levels}.get(setting.name) for levels in cells]
         values = list(dict.fromkeys(each for each in asked if each not in (None, "")))
         if not values:
+            continue
+        if apply_of(setting).way == SQL and not is_confirmed(target):
+            yield why_not_confirmed(
+                target, f"The setting {setting.name} by SQL", target.rights or ()
+            )
             continue
         try:
             why = why_not_settable(setting, server, check, values)
