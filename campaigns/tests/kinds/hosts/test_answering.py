@@ -321,7 +321,7 @@ def test_a_broker_that_has_no_room_for_all_says_so(
     ):
         request = answering_request(
             keeper.context(), identities, ("127.0.0.1", broker.port), proxy.url,
-            ca=authority.file.read_text(), tls_timeout_seconds=0.5, connect_seconds=4.0,
+            ca=authority.file.read_text(), tls_timeout_seconds=2.0, connect_seconds=4.0,
         )  # fmt: skip
         with answering(keeper.context(), request) as hosts:
             assert 0 < hosts.connected < 20
