@@ -148,6 +148,7 @@ class Action(models.TextChoices):
     RIGHTS_WITHDRAWN = "rights_withdrawn", "withdrew the confirmation of rights"
     POPULATION_CREATED = "population_created", "registered a population"
     POPULATION_DELETED = "population_deleted", "deleted a population"
+    POPULATION_RESUMED = "population_resumed", "let the registration of a population go on"
     POPULATION_FORGOTTEN = "population_forgotten", "forgot a population that is left at the server"
     WATCH_CREATED = "watch_created", "defined a watch"
     WATCH_EDITED = "watch_edited", "changed a watch"

@@ -98,6 +98,11 @@ urlpatterns = [
         populations.OnePopulation.as_view(),
         name="api-population",
     ),
+    path(
+        "targets/<int:pk>/populations/<int:number>/again",
+        populations.PopulationAgain.as_view(),
+        name="api-population-again",
+    ),
     path("targets/<int:pk>/watches", watches.Watches.as_view(), name="api-watches"),
     path("targets/<int:pk>/watches/<int:number>", watches.OneWatch.as_view(), name="api-watch"),
     path(

@@ -74,6 +74,11 @@ urlpatterns = [
         populations.population_delete,
         name="population-delete",
     ),
+    path(
+        "targets/<int:pk>/populations/<int:number>/again/",
+        populations.population_again,
+        name="population-again",
+    ),
     path("targets/<int:pk>/watches/new/<slug:source>/", watches.watch_new, name="watch-new"),
     path("targets/<int:pk>/watches/<int:number>/", watches.watch_edit, name="watch-edit"),
     path("targets/<int:pk>/watches/<int:number>/try/", watches.watch_try, name="watch-try"),

@@ -15,7 +15,7 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.rights import Right
 from campaigns.models import Population, Target
 from campaigns.targets.api.targets import in_use
-from campaigns.targets.populations.asking import ask_deletion, ask_for, forget
+from campaigns.targets.populations.asking import ask_deletion, ask_for, forget, go_on
 from campaigns.targets.populations.forms import PopulationForm
 from campaigns.targets.populations.notes import note_on
 
@@ -131,4 +131,17 @@ class OnePopulation(Api):
             forget(row, self.user)
             return Response(self.shown(row, PopulationOutput))
         row = ask_deletion(row, self.user)
+        return Response(self.shown(row, PopulationOutput), status=status.HTTP_202_ACCEPTED)
+
+
+class PopulationAgain(Api):
+    """POST: have the hosts registered that a population lacks."""
+
+    of = Target
+    takes = {"post": Right.OPERATE}
+
+    @operation("go_on_with_population", TAG, answer=PopulationOutput, code=status.HTTP_202_ACCEPTED)
+    def post(self, request: Request, pk: int, number: int) -> Response:
+        """Go on with a population that is `failed`, after what `problem` names is mended. 409 for any other."""
+        row = go_on(get_object_or_404(Population, target=pk, pk=number), self.user)
         return Response(self.shown(row, PopulationOutput), status=status.HTTP_202_ACCEPTED)

@@ -17,7 +17,14 @@ from campaigns.kit.pages.moved import posted
 from campaigns.kit.pages.people import takes, user_of
 from campaigns.kit.rights import Right
 from campaigns.models import Population, Target
-from campaigns.targets.populations.asking import FAMILY, ask_deletion, ask_for, forget, why_none
+from campaigns.targets.populations.asking import (
+    FAMILY,
+    ask_deletion,
+    ask_for,
+    forget,
+    go_on,
+    why_none,
+)
 from campaigns.targets.populations.forms import PopulationForm
 from campaigns.targets.populations.notes import deleted_at, note_on
 
@@ -81,6 +88,19 @@ def population_delete(request: HttpRequest, pk: int, number: int) -> HttpRespons
         else:
             ask_deletion(row, user_of(request))
             messages.success(request, f"The hosts of {name.lower()} will be deleted at the server.")
+    except NotPossible as refusal:
+        messages.warning(request, str(refusal))
+    return redirect("target", pk)
+
+
+@require_POST
+@takes(Right.OPERATE, Target)
+def population_again(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Have the hosts registered that a population lacks."""
+    row = get_object_or_404(Population, target=pk, pk=number)
+    try:
+        go_on(row, user_of(request))
+        messages.success(request, f"The registration of {row} goes on.")
     except NotPossible as refusal:
         messages.warning(request, str(refusal))
     return redirect("target", pk)

@@ -99,6 +99,29 @@ def ask_deletion(population: Population, user: User | None) -> Population:
 
 
 @transaction.atomic
+def go_on(population: Population, user: User) -> Population:
+    """Have the hosts registered that a population lacks; return it as it is now. Raise NotPossible, NotAllowed, Http404."""
+    row = _locked(population)
+    require_right(user, row.target, Right.OPERATE)
+    if row.state != Population.State.FAILED or row.target.retired_at:
+        raise NotPossible(
+            f"Only a population that is not complete, of a target in use, is gone on with; {row} is "
+            f"{row.get_state_display()}."
+        )
+    row.state, row.due_at, row.tries, row.problem = Population.State.MAKING, None, 0, ""
+    row.save(update_fields=["state", "due_at", "tries", "problem"])
+    record(
+        Action.POPULATION_RESUMED,
+        user=user,
+        subject=row,
+        target=row.target.name,
+        hosts=row.hosts - row.registered,
+    )
+    transaction.on_commit(_look)
+    return row
+
+
+@transaction.atomic
 def forget(population: Population, user: User) -> None:
     """Delete a population here whose hosts could not be deleted at the server. Raise NotPossible, NotAllowed, Http404."""
     row = _locked(population)

@@ -10,7 +10,7 @@ from campaigns.targets import quiet
 
 KIND = "remote_execution"
 """The kind whose runs use populations."""
-WHAT_TO_DO = "Nobody goes on by himself: delete it, and register another."
+WHAT_TO_DO = "Nobody goes on by himself. Mend what it names, and go on; or delete it."
 
 
 def deleted_at(row: Population) -> datetime:

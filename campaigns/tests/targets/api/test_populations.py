@@ -30,7 +30,10 @@ def test_a_population_is_made_listed_and_deleted(api, path):
     assert (status, deleted["state"]) == (202, "deleting")
     assert api.delete(f"{one}?forget=true")[0] == 409
     Population.objects.update(state="failed")
-    assert api.get(one)[1]["note"].endswith("delete it, and register another.")
+    assert api.get(one)[1]["note"].endswith("Mend what it names, and go on; or delete it.")
+    status, again = api.post(f"{one}/again", {})
+    assert (status, again["state"]) == (202, "making")
+    assert api.post(f"{one}/again", {})[0] == 409
     Population.objects.update(state="deleting", problem="The server is away.")
     assert api.delete(f"{one}?forget=true")[0] == 200
     assert api.get(one)[0] == 404

@@ -114,7 +114,11 @@ def test_one_that_a_worker_deletes_meanwhile_is_not_found(person, katello, forge
 @pytest.mark.parametrize(
     ("columns", "hours", "note"),
     [
-        ({"state": "failed", "problem": "no key"}, "", "delete it, and register another."),
+        (
+            {"state": "failed", "problem": "no key"},
+            "",
+            "Mend what it names, and go on; or delete it.",
+        ),
         ({"state": "making"}, "daily 00:00-24:00", "the quiet hours of toy server"),
         ({"state": "ready"}, "daily 00:00-24:00", ""),
     ],
@@ -161,6 +165,31 @@ def test_a_target_with_a_population_keeps_its_address(katello, settings):
     saving.save_target(data, katello)
     katello.refresh_from_db()
     assert katello.base_url == "https://127.0.0.1:2"
+
+
+def test_one_that_is_not_complete_is_gone_on_with(browser, katello):
+    row = population(
+        katello, state="failed", registered=5, tries=5, problem="away", due_at=Now() + timedelta(1)
+    )
+    assert "Go on" in page_of(browser, katello)
+    again = reverse("population-again", args=[katello.pk, row.pk])
+
+    said = browser.post(again, follow=True).content.decode()
+
+    assert f"The registration of population {row.pk} goes on." in said
+    row.refresh_from_db()
+    assert (row.state, row.registered, row.tries, row.problem, row.due_at) == (
+        "making",
+        5,
+        0,
+        "",
+        None,
+    )
+    assert AuditEvent.objects.filter(action="population_resumed").count() == 1
+    assert (
+        "Only a population that is not complete"
+        in browser.post(again, follow=True).content.decode()
+    )
 
 
 def test_the_panel_alone_is_rendered_and_rests_once_nothing_changes(browser, katello):
