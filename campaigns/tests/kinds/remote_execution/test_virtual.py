@@ -57,7 +57,7 @@ def broker(simulator, tmp_path_factory):
     authority = Ca(place, place / "ca.pem", simulator.broker_certificate())
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr(pull_mqtt, "ACL", pull_mqtt.ACL.replace(pull_mqtt.PROXY_NAME, PROXY_NAME))
-        yield stack.enter_context(mosquitto(place, authority))
+        yield stack.enter_context(mosquitto(place / "mosquitto", authority))
 
 
 def registered(simulator, count):
