@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from campaigns.kinds.base.errors import NotClean
+from campaigns.kinds.base.errors import NotClean, TargetUnavailable
 from campaigns.kinds.base.naming import own_prefix
 from campaigns.kinds.base.values import Context, Health, Proof, Target
 from campaigns.kinds.servers.foreman_tasks import MILLISECOND, WHOLE_SECOND, ForemanTask
 from campaigns.kinds.servers.katello import Katello, StillGoesOn
-from campaigns.kit.http.errors import Answered
+from campaigns.kit.http.errors import Answered, NoAnswer, Unavailable
 
+Asked = TypeVar("Asked")
 CANCEL_SECONDS = 20.0
 """How long a run waits for the end of tasks that it cancels."""
 CLEAR_SECONDS = 300.0
@@ -114,6 +116,24 @@ def require_no_others(
             "Wait for their end."
         )
     return Proof("other tasks at work", 0, 0, "count", ok=True)
+
+
+def patiently(katello: Katello, ask: Callable[[], Asked], what: str, pause: float) -> Asked:
+    """Return what `ask` returns; wait for a Foreman that is away for a moment, and ask again after a pause of so many seconds.
+
+    what: goes on there meanwhile, such as its job. Raise TargetUnavailable.
+    """
+    began_at = time.monotonic()
+    while True:
+        try:
+            return ask()
+        except (NoAnswer, Unavailable) as error:
+            away = time.monotonic() - began_at
+            if away > AWAY_SECONDS:
+                raise TargetUnavailable(
+                    f"Foreman has not answered for {away:.0f} s while {what} ran: {error}"
+                ) from None
+        katello.pause(pause)
 
 
 def first_error_of(katello: Katello, failed: Sequence[ForemanTask]) -> str:

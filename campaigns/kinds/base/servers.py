@@ -13,6 +13,7 @@ from campaigns.kinds.base.errors import (
     NotClean,
     TargetUnavailable,
 )
+from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.under_way import note
 from campaigns.kinds.base.values import SIMULATOR, Context, Proof, Target
 from campaigns.kinds.servers.katello import Katello
@@ -224,6 +225,12 @@ def katello_proofs(katello: Katello) -> list[Proof]:
         Proof("answers", "any", round(seconds, 4), "s", ok=True),
         clock_proof(katello.date(), datetime.now(UTC)),
     ]
+
+
+def katello_quiet(target: Target, rules: Rules) -> str:
+    """Return how many tasks a target's Katello runs, as text; empty without any but those that always do."""
+    with katello_of(target, rules) as katello:
+        return busy_text(len(katello.tasks_at_work()))
 
 
 def require_services(katello: Katello) -> None:

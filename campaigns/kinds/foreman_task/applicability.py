@@ -11,13 +11,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import islice
 
-from campaigns.kinds.base import Context, DriverError, TargetUnavailable
-from campaigns.kinds.base.foreman import AWAY_SECONDS, first_error_of
+from campaigns.kinds.base import Context, DriverError
+from campaigns.kinds.base.foreman import first_error_of, patiently
 from campaigns.kinds.foreman_task.running import Watched, Work, failure_of
 from campaigns.kinds.servers.foreman_hosts import HOSTS
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
-from campaigns.kinds.servers.katello import Katello
-from campaigns.kit.http.errors import NoAnswer, Unavailable
+from campaigns.kinds.servers.katello import SHORTEST_WAIT, Katello
 
 TASK = "Actions::Katello::Applicability::Hosts::BulkGenerate"
 
@@ -51,20 +50,14 @@ def compute(katello: Katello, mark: str, work: Work, context: Context) -> Watche
         if time.monotonic() - started_at > context.deadline_seconds:
             break
         katello.send("PUT", f"{HOSTS}/{pk}/errata/applicability", {}, mark)
-    last_answer = time.monotonic()
+
+    def look() -> None:
+        _look(katello, watched, search, former, work.hosts)
+
     while True:
         gone = time.monotonic() - started_at
-        try:
-            katello.rest(gone)
-            _look(katello, watched, search, former, work.hosts)
-        except (NoAnswer, Unavailable) as error:
-            away = time.monotonic() - last_answer
-            if away > AWAY_SECONDS:
-                raise TargetUnavailable(
-                    f"Foreman has not answered for {away:.0f} s while its tasks ran: {error}"
-                ) from None
-            continue
-        last_answer = time.monotonic()
+        katello.rest(gone)
+        patiently(katello, look, "its tasks", SHORTEST_WAIT)
         done = len(done_of(watched, work.hosts))
         context.progress({"tasks_total": len(work.hosts), "tasks_done": done, "seconds": gone})
         if done == len(work.hosts):

@@ -32,12 +32,12 @@ from campaigns.kinds.base.foreman import (
     seconds_of,
 )
 from campaigns.kinds.base.naming import names_shown, own_prefix
-from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     failure_to_end,
     katello_facts,
     katello_of,
     katello_proofs,
+    katello_quiet,
     require_services,
     while_leased,
 )
@@ -116,8 +116,7 @@ class ForemanTask(Driver):
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
-        with katello_of(target, rules) as katello:
-            return busy_text(len(katello.tasks_at_work()))
+        return katello_quiet(target, rules)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the content views that earlier runs left, and prove that nothing else is at work."""

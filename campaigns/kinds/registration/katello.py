@@ -18,12 +18,12 @@ from campaigns.kinds.base import (
 )
 from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.base.naming import OWN, names_shown, own_prefix
-from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     katello_facts,
     katello_of,
     katello_proofs,
+    katello_quiet,
     require_services,
     while_leased,
 )
@@ -75,8 +75,7 @@ class KatelloServer:
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
-        with katello_of(target, rules) as katello:
-            return busy_text(len(katello.tasks_at_work()))
+        return katello_quiet(target, rules)
 
     def clear(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Remove the hosts of all attempts of this installation, and wait until no task runs. Populations stay."""

@@ -1,25 +1,20 @@
 """The kind `remote_execution`: a Foreman runs a job on many hosts through its smart proxies."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
 from campaigns.kinds.base import (
     Context,
     CutShort,
-    Distribution,
     Driver,
     DriverError,
     EffectiveSetting,
-    Health,
     Measured,
     Metric,
     NotClean,
     Parameters,
-    Phase,
     Preset,
     Proof,
     Recomputed,
@@ -30,49 +25,35 @@ from campaigns.kinds.base import (
 from campaigns.kinds.base.foreman import (
     CANCEL_SECONDS,
     CLEAR_SECONDS,
-    end_ours,
-    health_of_seconds,
-    is_ours,
     mark_of,
     require_no_others,
-    wait_for,
 )
 from campaigns.kinds.base.naming import names_shown, own_prefix
-from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     failure_to_end,
     katello_facts,
     katello_of,
     katello_proofs,
+    katello_quiet,
     require_services,
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
-from campaigns.kinds.hosts.answering import Answered as AnsweredJobs
 from campaigns.kinds.remote_execution import preparing, virtual
+from campaigns.kinds.remote_execution.ending import end_job, end_jobs, scatter
 from campaigns.kinds.remote_execution.form import (
     VIRTUAL,
     RemoteExecutionForm,
     changes_nothing,
     inputs_of,
 )
+from campaigns.kinds.remote_execution.outcome import measured_of, resolution_of
 from campaigns.kinds.remote_execution.preparing import work_of
 from campaigns.kinds.remote_execution.presets import presets
-from campaigns.kinds.remote_execution.summary import (
-    CANCELLED,
-    UNFINISHED,
-    HostRow,
-    as_unfinished,
-    failures_of,
-    of_hosts,
-    rows_of,
-    samples_of,
-    series_of,
-)
+from campaigns.kinds.remote_execution.summary import HostRow, of_hosts, rows_of, times_us
 from campaigns.kinds.remote_execution.watching import Watched, watch
 from campaigns.kinds.servers import job_invocations as jobs
 from campaigns.kinds.servers.foreman_hosts import settings_of
-from campaigns.kinds.servers.foreman_tasks import MILLISECOND, WHOLE_SECOND, ForemanTask
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.errors import Answered
 from campaigns.kit.mappings import ProgramProgress
@@ -82,8 +63,6 @@ KATELLO = "katello"
 PAGE_REST_SECONDS = 1.0
 """Between two pages of the tasks of hosts, which are asked for after the job."""
 UNKNOWN = "unknown"
-FOREMAN_LOOKS_SECONDS = 15.0
-"""How often Foreman looks at the hosts of a job, so that its own task may end so much later (dynflow, `with_sub_plans.rb`)."""
 RIGHTS = ("commands on the hosts of this Foreman",)
 
 
@@ -149,8 +128,7 @@ class RemoteExecution(Driver):
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
-        with katello_of(target, rules) as katello:
-            return busy_text(len(katello.tasks_at_work()))
+        return katello_quiet(target, rules)
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """End the jobs that earlier runs left, and prove that nothing else is at work and enough hosts are there."""
@@ -159,7 +137,7 @@ class RemoteExecution(Driver):
         with katello_of(target, context) as katello:
             require_services(katello)
             ended = end_jobs(katello, prefix, CLEAR_SECONDS)
-            scattered = _scatter(katello, prefix)
+            scattered = scatter(katello, prefix)
             with _as_void():
                 found = preparing.require_hosts(katello, target, parameters)
                 template = preparing.template_of(katello, parameters)
@@ -252,7 +230,7 @@ class RemoteExecution(Driver):
             Proof("hosts that succeeded with another exit status than 0", 0, wrong, "hosts", wrong == 0),
             Proof("job template", template.name, job.template, "", job.template == template.name),
             Proof("inputs other than asked", "none", ", ".join(other) or "none", "", not other),
-            Proof("resolution of the duration", "any", _resolution(watched, rows), "s", ok=True),
+            Proof("resolution of the duration", "any", resolution_of(watched, rows), "s", ok=True),
             *virtual.proofs_of(measured.work["answered"], counts.succeeded),
         ]  # fmt: skip
 
@@ -275,7 +253,7 @@ class RemoteExecution(Driver):
 
             def end() -> int:
                 ended = end_jobs(katello, mark, CLEAR_SECONDS, work.tasks)
-                return ended + _scatter(katello, mark)
+                return ended + scatter(katello, mark)
 
             removed = remove_until_quiet(end, patience_of(context), katello.rest)
         if removed.count or removed.looked_again:
@@ -314,7 +292,7 @@ class RemoteExecution(Driver):
         )
         known = {name: value for name, value in found.items() if name in values}
         return Recomputed(
-            known, {"host_time": _times_us(samples["work_seconds"], samples["failure"])}
+            known, {"host_time": times_us(samples["work_seconds"], samples["failure"])}
         )
 
 
@@ -335,173 +313,6 @@ def job_for(parameters: Parameters, work: preparing.Work, name: str) -> dict[str
     if parameters["concurrency_level"]:
         job["concurrency_control"] = {"concurrency_level": parameters["concurrency_level"]}
     return job
-
-
-def unfinished_jobs(katello: Katello, mark: str, begun: Sequence[str] = ()) -> list[ForemanTask]:
-    """Return the tasks of jobs that have not stopped and that `mark` or `begun` says are ours."""
-    tasks = katello.tasks(f"state != stopped and label = {jobs.LABEL}")
-    return [task for task in tasks if is_ours(task, begun, mark) or mark in task.action]
-
-
-def end_jobs(katello: Katello, mark: str, seconds: float, begun: Sequence[str] = ()) -> int:
-    """End our jobs that go on; return how many. Raise NotClean where one does not end in time."""
-    tasks = unfinished_jobs(katello, mark, begun)
-    for task in tasks:
-        end_job(katello, jobs.job_of(task), task, seconds)
-    return len(tasks)
-
-
-def end_job(katello: Katello, job: int | None, task: ForemanTask, seconds: float) -> None:
-    """Cancel a job and wait for its end; one that a smart proxy does not end is ended by force. Raise NotClean."""
-    if task.state == "paused":
-        end_ours(katello, [task], seconds)
-        return
-    if job is None:
-        katello.cancel([task.id])
-    else:
-        jobs.cancel(katello, job)
-        try:
-            wait_for(katello, task, time.monotonic() + min(seconds, CANCEL_SECONDS), "")
-        except NotClean:
-            jobs.cancel(katello, job, force=True)
-    wait_for(
-        katello, task, time.monotonic() + seconds,
-        "Foreman was asked to cancel the job, also by force; look at it there.",
-    )  # fmt: skip
-
-
-def measured_of(
-    watched: Watched,
-    rows: Sequence[HostRow],
-    parameters: Parameters,
-    left: str,
-    answered: AnsweredJobs | None,
-) -> Measured:
-    """Return the result of a run. Raise TargetUnavailable where somebody else cancelled the job or a part of it.
-
-    A job that perfdash gave up is counted by the rows of its hosts, which were read after its end; another one by its task, of which
-    the rows are proved to be as many.
-    """
-    wanted, gave_up = parameters["hosts"], watched.gave_up or watched.timed_out
-    if gave_up:
-        rows = [as_unfinished(row) for row in rows]
-    elif cancelled := sum(row.failure == CANCELLED for row in rows) or watched.counts.cancelled:
-        raise TargetUnavailable(
-            f"Somebody cancelled the job on {cancelled} of {wanted} hosts: that is no failure of the level."
-        )
-    succeeded = sum(row.is_good for row in rows) if gave_up else watched.counts.succeeded
-    failures = failures_of(rows)
-    if gave_up:
-        others = sum(count for name, count in failures.items() if name != UNFINISHED)
-        failures[UNFINISHED] = wanted - succeeded - others
-    duration = duration_of(watched, rows)
-    failure = _failure(watched, succeeded, duration, left)
-    values: dict[str, float] = {
-        "succeeded": float(succeeded),
-        "failed": float(wanted - succeeded),
-        "success": 100.0 * succeeded / wanted,
-    }
-    if gave_up:
-        values["job_duration"] = watched.wall_seconds
-    elif not failure and duration:
-        values |= {"job_duration": duration.seconds, "hosts_rate": succeeded / duration.seconds}
-        columns = samples_of(rows)
-        values |= of_hosts(
-            *(columns[name] for name in ("start_seconds", "work_seconds", "end_seconds", "failure"))
-        )
-    if watched.planning_seconds is not None:
-        values["planning_duration"] = watched.planning_seconds
-    samples, looks = samples_of(rows), {"looks": float(len(watched.looks))}
-    return Measured(
-        values=values,
-        health=virtual.health_with(_health(duration, looks), answered),
-        samples=samples,
-        series=series_of(rows),
-        distributions=[
-            Distribution.of("host_time", _times_us(samples["work_seconds"], samples["failure"]))
-        ],
-        phases=_phases(watched, rows, duration),
-        units_done=succeeded,
-        units_failed=wanted - succeeded,
-        failures=failures,
-        failure=failure,
-        censored=frozenset({"job_duration"}) if gave_up else frozenset(),
-        work={"watched": watched, "rows": rows, "answered": answered},
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """How long a job took, and the greatest error of that, both in seconds."""
-
-    seconds: float
-    resolution: float
-
-
-def duration_of(watched: Watched, rows: Sequence[HostRow]) -> Duration | None:
-    """Return the time from the start of a job to the end of its last host; None where Foreman does not show it.
-
-    Foreman looks at the hosts of a job only now and then, so the job's own task ends later than they. Without their ends that is taken.
-    """
-    ends = [row.ended for row in rows if row.ended is not None]
-    resolution = WHOLE_SECOND if watched.task.whole_seconds else MILLISECOND
-    if ends and len(ends) == len(rows) and max(ends) > 0:
-        return Duration(max(ends), resolution)
-    if watched.task.seconds:
-        return Duration(watched.task.seconds, max(watched.task.resolution, FOREMAN_LOOKS_SECONDS))
-    return None
-
-
-def _health(duration: Duration | None, figures: dict[str, float]) -> Health:
-    if duration is None:
-        return Health("healthy", (), figures)
-    return health_of_seconds(duration.seconds, duration.resolution, figures)
-
-
-def _failure(watched: Watched, succeeded: int, duration: Duration | None, left: str) -> str:
-    """Return why the run as a whole failed; empty where the job came to its end, whatever became of its hosts."""
-    task, counts = watched.task, watched.counts
-    total = counts.total or watched.job.total
-    done = f"{succeeded} of {total} hosts had succeeded"
-    if watched.gave_up:
-        return f"The job did not finish: {done}, and then none ended any more. Foreman was asked to cancel it.{left}"
-    if watched.timed_out:
-        return f"The job did not finish within the time of the run: {done}. Foreman was asked to cancel it.{left}"
-    if task.state == "paused":
-        return f"Foreman paused the job after an error: {'; '.join(task.errors) or 'it names none'}. {done.capitalize()}."
-    if not total or counts.ended < total:
-        said = "; ".join(task.errors) or f"nothing (result {task.result})"
-        return f"The job ended with {counts.ended} of {total} hosts. Foreman says: {said}"
-    if duration is None:
-        return (
-            "Foreman does not report how long the job took, or reports whole seconds and it took less than one: the duration is "
-            "unknown. Run it on more hosts."
-        )
-    return ""
-
-
-def _phases(watched: Watched, rows: Sequence[HostRow], duration: Duration | None) -> list[Phase]:
-    """Return the planning, the job, and its last 5 % of hosts, each with its beginning."""
-    ends = sorted(row.ended for row in rows if row.ended is not None)
-    phases = [
-        Phase("job", duration.seconds if duration else watched.wall_seconds, started_seconds=0.0)
-    ]
-    if watched.planning_seconds is not None:
-        phases.append(Phase("planning", watched.planning_seconds, started_seconds=0.0))
-    if len(ends) > 1 and ends[-1] > 0:
-        last = ends[int(0.95 * (len(ends) - 1))]
-        phases.append(
-            Phase("last 5 % of hosts", max(0.0, ends[-1] - last), started_seconds=max(0.0, last))
-        )
-    return phases
-
-
-def _times_us(seconds: Sequence[float | None], failures: Sequence[str]) -> list[int]:
-    """Return the times of the hosts that succeeded, in microseconds."""
-    return [
-        round(each * 1e6) for each, failure in zip(seconds, failures, strict=True)
-        if each is not None and not failure
-    ]  # fmt: skip
 
 
 def _rows(katello: Katello, watched: Watched) -> list[HostRow]:
@@ -546,19 +357,6 @@ def _as_void() -> Iterator[None]:
         if type(error) is not DriverError:
             raise
         raise NotClean(f"{error}") from None
-
-
-def _resolution(watched: Watched, rows: Sequence[HostRow]) -> float:
-    duration = duration_of(watched, rows)
-    return duration.resolution if duration else FOREMAN_LOOKS_SECONDS
-
-
-def _scatter(katello: Katello, mark: str) -> int:
-    """Delete the host collections whose names begin with a mark; return how many."""
-    found = jobs.own_collections(katello, mark)
-    for pk in found:
-        jobs.scatter(katello, pk)
-    return len(found)
 
 
 def _counts(values: ProgramProgress) -> tuple[int, int]:

@@ -142,6 +142,14 @@ def series_of(rows: Sequence[HostRow]) -> list[Series]:
     ]
 
 
+def times_us(seconds: Sequence[float | None], failures: Sequence[str]) -> list[int]:
+    """Return the times of the hosts that succeeded, in microseconds."""
+    return [
+        round(each * 1e6) for each, failure in zip(seconds, failures, strict=True)
+        if each is not None and not failure
+    ]  # fmt: skip
+
+
 def _known(values: Sequence[float | None], numbers: Sequence[int]) -> list[float]:
     chosen = [values[number] for number in numbers]
     return [each for each in chosen if each is not None]

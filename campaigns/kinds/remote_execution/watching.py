@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from campaigns.kinds.base import Context, TargetUnavailable
-from campaigns.kinds.base.foreman import AWAY_SECONDS
+from campaigns.kinds.base import Context
+from campaigns.kinds.base.foreman import patiently
 from campaigns.kinds.hosts.answering import Hosts
 from campaigns.kinds.servers.foreman_tasks import ForemanTask
 from campaigns.kinds.servers.job_invocations import Counts, Invocation, counts_of
 from campaigns.kinds.servers.katello import Katello
-from campaigns.kit.http.errors import NoAnswer, Unavailable
 
 FIRST_LOOK_SECONDS, LOOK_SECONDS = 0.5, 2.0
 """Between two looks; the first ones are closer. One look in two seconds loads nothing that is measured."""
@@ -102,18 +101,7 @@ def watch(
 
 
 def _asked(katello: Katello, task: str) -> ForemanTask:
-    """Return a task as it is now; wait for a Foreman that is away for a moment. Raise TargetUnavailable."""
-    began_at = time.monotonic()
-    while True:
-        try:
-            return katello.task(task)
-        except (NoAnswer, Unavailable) as error:
-            away = time.monotonic() - began_at
-            if away > AWAY_SECONDS:
-                raise TargetUnavailable(
-                    f"Foreman has not answered for {away:.0f} s while its job ran: {error}"
-                ) from None
-        katello.pause(LOOK_SECONDS)
+    return patiently(katello, lambda: katello.task(task), "its job", LOOK_SECONDS)
 
 
 def _note(watched: Watched, context: Context) -> None:

@@ -24,13 +24,13 @@ from campaigns.kinds.base.foreman import (
     mark_of,
     resolution_of,
 )
-from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     failure_to_end,
     katello_facts,
     katello_of,
     katello_proofs,
+    katello_quiet,
     require_services,
     while_leased,
 )
@@ -64,8 +64,7 @@ class KatelloSteps:
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return how many tasks run; empty without any but those that always do."""
-        with katello_of(target, rules) as katello:
-            return busy_text(len(katello.tasks_at_work()))
+        return katello_quiet(target, rules)
 
     def look(self, target: Target, rules: Rules) -> None:
         """Check nothing: nothing is made there, and others use the content between their tasks, too."""

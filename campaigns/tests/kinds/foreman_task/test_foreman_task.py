@@ -3,14 +3,12 @@
 import json
 import threading
 import time
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
 from campaigns.kinds.base import (
     Cancelled,
-    Context,
     DriverError,
     NotClean,
     RemovedByOthers,
@@ -22,78 +20,12 @@ from campaigns.kinds.foreman_task import driver as kind
 from campaigns.kinds.foreman_task.driver import driver
 from campaigns.kinds.foreman_task.form import ForemanTaskForm
 from campaigns.kinds.servers import katello as client_of
-from campaigns.kinds.servers.katello import Katello
-from campaigns.kit.http.connection import Connection
-from campaigns.kit.http.credentials import Login
-from campaigns.kit.network import parse_rules
+from campaigns.tests.kinds.foreman_place import RULES, Place, when
 from campaigns.tests.kinds.programs.processes import until
-from campaigns.tests.kinds.recomputed import follows
 from sandbox.process import running
 
 pytestmark = pytest.mark.system
-RULES = parse_rules("127.0.0.1:*")
 VIEWS = "/katello/api/v2/content_views"
-
-
-@dataclass
-class Place:
-    """A simulated Katello under test, and a keeper of one attempt on it."""
-
-    target: Target
-    directory: Path
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    lines: list = field(default_factory=list)
-    attempt: int = 1
-    deadline_seconds: float = 60.0
-
-    def context(self):
-        return Context(
-            cancelled=self.cancelled,
-            lease_seconds=lambda: 60.0,
-            progress=lambda values: None,
-            say=self.lines.append,
-            clock=time.perf_counter_ns,
-            directory=self.directory / str(self.attempt),
-            rules=RULES,
-            deadline_seconds=self.deadline_seconds,
-            sender=f"perfdash attempt/{self.attempt}",
-        )
-
-    def begin(self, values):
-        """Everything up to where the tasks begin."""
-        proofs = driver.reset(self.target, values, self.context())
-        assert all(proof.ok for proof in proofs), proofs
-        settings = driver.apply(self.target, values, self.context())
-        assert all(setting.ok for setting in settings), settings
-
-    def measure(self, values):
-        measured = driver.measure(self.target, values, self.context())
-        follows(driver, measured)
-        return measured
-
-    def run(self, values):
-        """All four steps and the clean-up; what was measured, and the proofs of the same work."""
-        self.begin(values)
-        measured = self.measure(values)
-        proofs = (
-            [] if measured.failure else driver.verify(self.target, values, self.context(), measured)
-        )
-        self.clean_up(values)
-        return measured, proofs
-
-    def clean_up(self, values):
-        driver.clean_up(self.target, values, self.context())
-
-    def send(self, method, path, body=None, mark=""):
-        """Do something on the server as somebody else, unless it has the mark of the attempt."""
-        connection = Connection(self.target.base_url, RULES)
-        login = Login(self.target.username, self.target.password)
-        try:
-            return Katello(connection, self.target.base_url, login).send(
-                method, path, body or {}, mark
-            )
-        finally:
-            connection.close()
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +40,7 @@ def place(simulator, tmp_path, monkeypatch):
     monkeypatch.setattr(client_of, "SHORTEST_WAIT", 0.02)
     simulator.renew()
     target = Target("simulator", "katello", simulator.base_url, "admin", "password")
-    yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
+    yield Place(driver, replace(target, installation="0a1b2c3d"), tmp_path)
     simulator.renew()
 
 
@@ -135,14 +67,7 @@ def left(simulator):
 
 def when_it_runs(simulator, action):
     """Do something as soon as a task runs."""
-
-    def wait():
-        assert until(lambda: simulator.told()["tasks"].get("running"))
-        action()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+    return when(lambda: simulator.told()["tasks"].get("running"), action)
 
 
 def test_a_promotion_needs_an_environment():

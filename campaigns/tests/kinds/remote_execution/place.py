@@ -1,93 +1,19 @@
 """A simulated Katello on which the kind `remote_execution` runs jobs, without a worker."""
 
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from campaigns.kinds.base import Context, HostIdentity, Target
-from campaigns.kinds.remote_execution.driver import driver
 from campaigns.kinds.remote_execution.form import RemoteExecutionForm
-from campaigns.kinds.servers.katello import Katello
-from campaigns.kit.http.connection import Connection
-from campaigns.kit.http.credentials import Login
-from campaigns.kit.network import parse_rules
-from campaigns.tests.kinds.recomputed import follows
+from campaigns.tests.kinds import foreman_place
+from campaigns.tests.kinds.foreman_place import RULES
 
-RULES = parse_rules("127.0.0.1:*")
+__all__ = ["JOBS", "RULES", "Place", "parameters"]
+
 JOBS = "/api/v2/job_invocations"
 
 
 @dataclass
-class Place:
-    """A simulated Katello under test, and a keeper of one attempt on it."""
-
-    target: Target
-    directory: Path
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    lines: list = field(default_factory=list)
-    progress: list = field(default_factory=list)
-    on_progress: Callable[[], None] | None = None
-    attempt: int = 1
-    deadline_seconds: float = 60.0
-    most_failed: float | None = None
-    hosts_of: Callable[[int, int], Sequence[HostIdentity]] | None = None
-
-    def context(self):
-        return Context(
-            cancelled=self.cancelled,
-            lease_seconds=lambda: 60.0,
-            progress=self._progress,
-            say=self.lines.append,
-            clock=time.perf_counter_ns,
-            directory=self.directory / str(self.attempt),
-            rules=RULES,
-            deadline_seconds=self.deadline_seconds,
-            sender=f"perfdash attempt/{self.attempt}",
-            most_failed=self.most_failed,
-            hosts_of=self.hosts_of,
-        )
-
-    def _progress(self, values):
-        self.progress.append(values)
-        if self.on_progress:
-            self.on_progress()
-
-    def begin(self, values):
-        """Everything up to where the job begins."""
-        proofs = driver.reset(self.target, values, self.context())
-        assert all(proof.ok for proof in proofs), proofs
-        settings = driver.apply(self.target, values, self.context())
-        assert all(setting.ok for setting in settings), settings
-        return proofs, settings
-
-    def measure(self, values):
-        measured = driver.measure(self.target, values, self.context())
-        follows(driver, measured)
-        return measured
-
-    def run(self, values):
-        """All four steps and the clean-up; what was measured, and the proofs of the same work."""
-        self.begin(values)
-        measured = self.measure(values)
-        proofs = driver.verify(self.target, values, self.context(), measured)
-        self.clean_up(values)
-        return measured, proofs
-
-    def clean_up(self, values):
-        driver.clean_up(self.target, values, self.context())
-
-    def send(self, method, path, body=None, mark=""):
-        """Do something on the server as somebody else, unless it has the mark of the attempt."""
-        connection = Connection(self.target.base_url, RULES)
-        login = Login(self.target.username, self.target.password)
-        try:
-            return Katello(connection, self.target.base_url, login).send(
-                method, path, body or {}, mark
-            )
-        finally:
-            connection.close()
+class Place(foreman_place.Place):
+    """A place at which somebody begins jobs, too."""
 
     def job(self, mark="", name="", **changes):
         """Begin a job beside perfdash's, or as an earlier attempt of it did."""

@@ -26,7 +26,7 @@ def place(simulator, tmp_path, monkeypatch):
     monkeypatch.setattr(kind, "PAGE_REST_SECONDS", 0.0)
     simulator.renew()
     target = Target("simulator", "katello", simulator.base_url, "admin", "password")
-    yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
+    yield Place(kind.driver, replace(target, installation="0a1b2c3d"), tmp_path)
     simulator.renew()
 
 

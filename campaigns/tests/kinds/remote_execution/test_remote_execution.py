@@ -1,7 +1,6 @@
 """The kind `remote_execution` against the simulated Katello: none has been seen for real yet."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -13,6 +12,7 @@ from campaigns.kinds.base import (
     NotClean,
     Target,
     TargetUnavailable,
+    foreman,
 )
 from campaigns.kinds.base.foreman import mark_of
 from campaigns.kinds.remote_execution import driver as kind
@@ -21,7 +21,7 @@ from campaigns.kinds.remote_execution.driver import driver
 from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, RemoteExecutionForm
 from campaigns.kinds.servers import katello as client_of
 from campaigns.kinds.servers.job_invocations import COLLECTIONS
-from campaigns.tests.kinds.programs.processes import until
+from campaigns.tests.kinds.foreman_place import when
 from campaigns.tests.kinds.remote_execution.place import JOBS, RULES, Place, parameters
 from sandbox.process import running
 
@@ -43,32 +43,13 @@ def place(simulator, tmp_path, monkeypatch):
     monkeypatch.setattr(kind, "PAGE_REST_SECONDS", 0.0)
     simulator.renew()
     target = Target("simulator", "katello", simulator.base_url, "admin", "password")
-    yield Place(replace(target, installation="0a1b2c3d"), tmp_path)
+    yield Place(driver, replace(target, installation="0a1b2c3d"), tmp_path)
     simulator.renew()
-
-
-class Waiting:
-    """Something that a thread does; `join` fails where that failed."""
-
-    def __init__(self, begun):
-        self.begun = begun
-
-    def join(self):
-        self.begun.result(20)
 
 
 def when_it_runs(simulator, action):
     """Do something as soon as a job runs."""
-
-    pool = ThreadPoolExecutor(1)
-
-    def wait():
-        assert until(lambda: simulator.told()["jobs"]["running"])
-        action()
-
-    begun = pool.submit(wait)
-    pool.shutdown(wait=False)
-    return Waiting(begun)
+    return when(lambda: simulator.told()["jobs"]["running"], action)
 
 
 def test_a_job_on_all_hosts_is_measured_and_proved(place, simulator):
@@ -298,7 +279,7 @@ def test_a_cancelled_run_ends_its_job(place, simulator):
 
 
 def test_a_foreman_that_is_away_for_long_makes_the_run_void(place, simulator, monkeypatch):
-    monkeypatch.setattr(watching, "AWAY_SECONDS", 0.2)
+    monkeypatch.setattr(foreman, "AWAY_SECONDS", 0.2)
     simulator.set("rex_seconds", 600)
     place.begin(parameters())
     other = when_it_runs(simulator, lambda: simulator.behave(unavailable=True))

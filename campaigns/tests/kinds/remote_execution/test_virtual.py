@@ -86,7 +86,10 @@ def place(simulator, broker, tmp_path, monkeypatch):
         tls=Tls(ca_bundle=simulator.ca()),
     )
     yield Place(
-        replace(target, installation="0a1b2c3d"), tmp_path, hosts_of=lambda _, most: hosts[:most]
+        driver,
+        replace(target, installation="0a1b2c3d"),
+        tmp_path,
+        hosts_of=lambda _, most: hosts[:most],
     )
     simulator.renew()
 
