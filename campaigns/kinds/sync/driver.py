@@ -17,9 +17,9 @@ from campaigns.kinds.base import (
     Snippet,
     Target,
 )
+from campaigns.kinds.base.feed import require_allowed
 from campaigns.kinds.base.snippets import command, foreman_snippets
-from campaigns.kinds.sync.feed import feeds_read, require_allowed
-from campaigns.kinds.sync.form import KATELLO, OF_A_REMOTE, PULP, SyncForm, missing
+from campaigns.kinds.sync.form import KATELLO, OF_A_REMOTE, PULP, SyncForm, feeds_read, missing
 from campaigns.kinds.sync.katello.steps import KatelloSteps
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.mappings import Settings

@@ -17,6 +17,7 @@ from campaigns.kinds.base.parameters import (
     TextParameter,
 )
 from campaigns.kinds.base.repository_ids import MOST_REPOSITORIES, Ids
+from campaigns.kinds.programs.pinned import begin_of
 from campaigns.kit.mappings import CleanedData
 from campaigns.kit.network import BadUrl, parse_url
 
@@ -25,6 +26,8 @@ CONTENT = re.compile(r"[a-z0-9_]+(/[a-z0-9_-]+)?\Z")
 OWN_FIELDS = {"remote_fields": ("name", "url"), "repository_fields": ("name", "remote"),
          "sync_fields": ("remote",)}  # fmt: skip
 """Fields that perfdash sets itself."""
+READABLE = ("file", "rpm")
+"""Plug-ins of content whose metadata perfdash reads."""
 DEEPEST = 20
 TOO_DEEP = f"It is nested deeper than {DEEPEST} levels."
 SECRET = re.compile(
@@ -329,3 +332,15 @@ def _missing_of_katello(
             "perfdash makes and deletes nothing in a Katello, so only a repeated sync of its "
             "repositories can be measured: choose unchanged.",
         )
+
+
+def feeds_read(parameters: Parameters) -> list[str]:
+    """Return the feeds that a worker reads, each once as far as their hosts differ; parameters may be texts that are not checked yet."""
+    feed, content = str(parameters.get("feed") or ""), str(parameters.get("content") or "file")
+    plugin, _, kind = content.partition("/")
+    if not feed or plugin not in READABLE or kind not in ("", plugin):
+        return []
+    number = str(parameters.get("repositories") or 1)
+    varies = "{n}" in begin_of(feed) and number.isdecimal()
+    numbers = range(1, min(int(number), MOST_REPOSITORIES) + 1) if varies else (1,)
+    return [feed.replace("{n}", str(each)) for each in numbers]

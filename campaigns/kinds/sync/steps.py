@@ -21,6 +21,7 @@ from campaigns.kinds.base import (
     TargetUnavailable,
 )
 from campaigns.kinds.base.content import proofs_in_order
+from campaigns.kinds.base.feed import Offer, offer_of, require_allowed
 from campaigns.kinds.base.naming import names_shown, own_prefix
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
@@ -31,6 +32,7 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
+from campaigns.kinds.programs.metadata import TYPES
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed
 from campaigns.kinds.sync.cleaning import (
@@ -44,7 +46,7 @@ from campaigns.kinds.sync.cleaning import (
 )
 from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
-from campaigns.kinds.sync.feed import TYPES, Offer, feeds_read, offer_of, require_allowed
+from campaigns.kinds.sync.form import feeds_read
 from campaigns.kinds.sync.parts import phases_of
 from campaigns.kinds.sync.repositories import (
     Pair,

@@ -9,13 +9,13 @@ from itertools import count
 import pytest
 
 from campaigns.kinds.base import Cancelled, Context, DriverError, Target
+from campaigns.kinds.base.feed import offer_of
 from campaigns.kinds.http.driver import driver as http
 from campaigns.kinds.programs import run_remotely
 from campaigns.kinds.programs.commands import Command, new_marker
 from campaigns.kinds.registration.driver import driver as registration
 from campaigns.kinds.sql.driver import driver as sql
 from campaigns.kinds.storage.driver import driver as storage
-from campaigns.kinds.sync.feed import offer_of
 from campaigns.kit import name_service
 from campaigns.kit.http.failures import FileFailed
 from campaigns.kit.network import NetworkError, parse_rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.kinds.sync.feed import Offer
+from campaigns.kinds.base.feed import Offer
 from campaigns.kinds.sync.steps import same_others, same_work
 
 FILES = {b"a": 10, b"b": 20}

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from campaigns.kinds.base import DriverError
-from campaigns.kinds.sync import feed
+from campaigns.kinds.programs import metadata
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -30,7 +29,7 @@ TEXT = b"<metadata/>" * 1000
 def unpacked(body, name, piece=1 << 16):
     """The whole of a document that comes in pieces."""
     pieces = (body[begin : begin + piece] for begin in range(0, len(body), piece))
-    return b"".join(feed.unpacked(pieces, name))
+    return b"".join(metadata.unpacked(pieces, name))
 
 
 @pytest.fixture(params=PACKERS)
@@ -47,20 +46,20 @@ def test_what_is_packed_is_read(packing):
 
 def test_many_empty_members_are_refused(packing, monkeypatch):
     """Each copied what followed it: some megabytes of them took a worker for hours."""
-    monkeypatch.setattr(feed, "MOST_MEMBERS", 100)
+    monkeypatch.setattr(metadata, "MOST_MEMBERS", 100)
     ending, pack = packing
 
-    with pytest.raises(DriverError, match="more than 100 parts"):
+    with pytest.raises(metadata.BadMetadata, match="more than 100 parts"):
         unpacked(pack(b"") * 101, f"primary.xml.{ending}")
 
 
 def test_padding_between_members_is_left_out(packing, monkeypatch):
-    monkeypatch.setattr(feed, "PIECE", 7)
+    monkeypatch.setattr(metadata, "PIECE", 7)
     ending, pack = packing
 
     packed = pack(TEXT) + bytes(20) + pack(TEXT) + bytes(20)
     assert unpacked(packed, f"primary.xml.{ending}") == 2 * TEXT
-    with pytest.raises(DriverError, match="ends in the middle"):
+    with pytest.raises(metadata.BadMetadata, match="ends in the middle"):
         unpacked(packed[:-25], f"primary.xml.{ending}")
 
 
@@ -68,21 +67,21 @@ def test_elements_are_forgotten_once_they_are_read(monkeypatch):
     """A tree of all of them takes 30 times the memory of the text."""
     body = b"<m><a>1</a>" + b"<b/>" * 100_000 + b"<a>2</a></m>"
     tracemalloc.start()
-    found = [each.text for each in feed._elements([body], "a")]
+    found = [each.text for each in metadata.elements([body], "a")]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
     assert found == ["1", "2"]
     assert peak < 10 * len(body)
-    monkeypatch.setattr(feed, "MOST_ELEMENTS", 1000)
-    with pytest.raises(DriverError, match="more than 1,000 elements"):
-        list(feed._elements([b"<m>" + b"<a>" * 2000 + b"</a>" * 2000 + b"</m>"], "a"))
+    monkeypatch.setattr(metadata, "MOST_ELEMENTS", 1000)
+    with pytest.raises(metadata.BadMetadata, match="more than 1,000 elements"):
+        list(metadata.elements([b"<m>" + b"<a>" * 2000 + b"</a>" * 2000 + b"</m>"], "a"))
 
 
 @pytest.mark.parametrize("body", [b"", b"<m>", b"<m></n>", b"no", b"<!DOCTYPE m><m/>"])
 def test_what_is_no_metadata_is_refused(body):
-    with pytest.raises(DriverError):
-        list(feed._elements([body], "a"))
+    with pytest.raises(metadata.BadMetadata):
+        list(metadata.elements([body], "a"))
 
 
 def test_several_members_are_one_document(packing):
@@ -93,11 +92,11 @@ def test_several_members_are_one_document(packing):
 
 def test_what_unpacks_to_too_much_is_refused(packing, monkeypatch):
     ending, pack = packing
-    monkeypatch.setattr(feed, "MOST_METADATA", len(TEXT))
+    monkeypatch.setattr(metadata, "MOST_METADATA", len(TEXT))
     assert unpacked(pack(TEXT), f"primary.xml.{ending}") == TEXT
 
     for bomb in (pack(TEXT + b"."), pack(bytes(10_000_000)), pack(TEXT) + pack(b".")):
-        with pytest.raises(DriverError, match=f"more than {len(TEXT)} bytes unpacked"):
+        with pytest.raises(metadata.BadMetadata, match=f"more than {len(TEXT)} bytes unpacked"):
             unpacked(bomb, f"primary.xml.{ending}")
 
 
@@ -109,24 +108,26 @@ def test_what_unpacks_to_too_much_is_refused(packing, monkeypatch):
 def test_what_is_broken_is_told_with_its_name(packing, spoil):
     ending, pack = packing
 
-    with pytest.raises(DriverError, match=rf"primary\.xml\.{ending} cannot be unpacked"):
+    with pytest.raises(metadata.BadMetadata, match=rf"primary\.xml\.{ending} cannot be unpacked"):
         unpacked(spoil(pack(TEXT)), f"primary.xml.{ending}")
 
 
 def test_xz_that_needs_too_much_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(feed, "MOST_MEMORY", 1_000_000)
+    monkeypatch.setattr(metadata, "MOST_MEMORY", 1_000_000)
 
-    with pytest.raises(DriverError, match="cannot be unpacked"):
+    with pytest.raises(metadata.BadMetadata, match="cannot be unpacked"):
         unpacked(lzma.compress(TEXT, preset=9), "primary.xml.xz")
 
 
 def test_another_compression_is_told_with_those_that_are_known():
-    with pytest.raises(DriverError, match=r"zck is compressed .* gz, xz, zst, bz2"):
+    with pytest.raises(metadata.BadMetadata, match=r"zck is compressed .* gz, xz, zst, bz2"):
         unpacked(b"", "repodata/primary.xml.zck")
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1000, 1 << 20])
-@pytest.mark.parametrize("text", [b"", b"a", bytes(feed.PIECE), bytes(3 * feed.PIECE), TEXT])
+@pytest.mark.parametrize(
+    "text", [b"", b"a", bytes(metadata.PIECE), bytes(3 * metadata.PIECE), TEXT]
+)
 def test_a_document_is_the_same_in_pieces_of_any_size(packing, piece, text):
     ending, pack = packing
 
@@ -139,17 +140,17 @@ def test_a_document_type_is_refused_wherever_pieces_end(piece, codec):
     body = '<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "b">]><m>&a;</m>'.encode(codec)
     pieces = [body[begin : begin + piece] for begin in range(0, len(body), piece)]
 
-    with pytest.raises(DriverError, match="define entities"):
-        list(feed._elements(pieces, "a"))
+    with pytest.raises(metadata.BadMetadata, match="define entities"):
+        list(metadata.elements(pieces, "a"))
 
 
 def test_a_bomb_is_unpacked_to_its_limit_in_little_memory(packing, monkeypatch):
-    monkeypatch.setattr(feed, "MOST_METADATA", 20_000_000)
+    monkeypatch.setattr(metadata, "MOST_METADATA", 20_000_000)
     ending, pack = packing
     body = pack(bytes(30_000_000))
     tracemalloc.start()
-    with pytest.raises(DriverError, match="more than 20000000 bytes unpacked"):
-        for _ in feed.unpacked([body], f"primary.xml.{ending}"):
+    with pytest.raises(metadata.BadMetadata, match="more than 20000000 bytes unpacked"):
+        for _ in metadata.unpacked([body], f"primary.xml.{ending}"):
             pass
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -182,7 +183,7 @@ def peak_of(packages, pack):
     try:
         name = f"primary.xml.{pack}" if pack else "primary.xml"
         sent = (PACKERS[pack](each) if pack else each for each in primary(packages))
-        files = feed.package_sizes(feed.unpacked(sent, name))
+        files = metadata.package_sizes(metadata.unpacked(sent, name))
         return files, tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -203,7 +204,7 @@ def test_modules_are_read_as_a_stream():
     one = "---\ndocument: modulemd\ndata: {{name: {n}, text: '{long}'}}\n...\n"
     pieces = (one.format(n=n, long="long " * 2000).encode()[:-1] + b"\n" for n in range(500))
     tracemalloc.start()
-    counts = feed._modules(pieces)
+    counts = metadata.modules(pieces)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -215,7 +216,7 @@ def test_a_document_of_modules_may_end_anywhere_in_a_piece():
     body = b"---\ndocument: modulemd\na: 1\n...\n---\ndocument: modulemd-defaults\n---\ndocument: modulemd\na: 2"
     for piece in (1, 3, 10, 1000):
         pieces = [body[begin : begin + piece] for begin in range(0, len(body), piece)]
-        assert feed._modules(pieces) == {
+        assert metadata.modules(pieces) == {
             "rpm.modulemd": 2,
             "rpm.modulemd_defaults": 1,
             "rpm.modulemd_obsolete": 0,

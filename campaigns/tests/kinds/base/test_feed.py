@@ -7,7 +7,7 @@ from time import perf_counter_ns
 import pytest
 
 from campaigns.kinds.base import AddressRefused, Context, DriverError, TargetUnavailable
-from campaigns.kinds.sync.feed import offer_of
+from campaigns.kinds.base.feed import offer_of
 from campaigns.kit.network import parse_rules
 from campaigns.tests.kinds.programs.servers import server
 
