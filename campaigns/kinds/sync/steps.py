@@ -1,8 +1,7 @@
 """The steps of the kind `sync` with a Pulp 3."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -23,17 +22,18 @@ from campaigns.kinds.base import (
 from campaigns.kinds.base.content import proofs_in_order
 from campaigns.kinds.base.feed import Offer, offer_of, require_allowed
 from campaigns.kinds.base.naming import names_shown, own_prefix
+from campaigns.kinds.base.pulp import facts_of, pulp_of, versions_of
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     UNKNOWN,
     clock_proof,
-    connected,
     failure_to_end,
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
 from campaigns.kinds.programs.metadata import TYPES
 from campaigns.kinds.servers.pulp import Pulp
+from campaigns.kinds.servers.pulp_content import do, publish
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED, StillAtIt, Task, TaskFailed
 from campaigns.kinds.sync.cleaning import (
     CANCEL_SECONDS,
@@ -44,7 +44,6 @@ from campaigns.kinds.sync.cleaning import (
     none_meanwhile,
     refuse_strangers,
 )
-from campaigns.kinds.sync.facts import facts_of, versions_of
 from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.form import feeds_read
 from campaigns.kinds.sync.parts import phases_of
@@ -58,8 +57,6 @@ from campaigns.kinds.sync.repositories import (
     unless_removed,
 )
 from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, samples_of, sync_all
-from campaigns.kit.http.credentials import Login
-from campaigns.kit.http.errors import ClientError
 from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules
 
@@ -313,22 +310,6 @@ def _units_of(present: Json, content: str) -> int:
     )
 
 
-@contextmanager
-def pulp_of(
-    target: Target,
-    access: Context | Rules,
-    check: Callable[[], None] | None = None,
-    *,
-    log_in: bool = True,
-) -> Iterator[Pulp]:
-    """Connect to a target's Pulp (see `connected`), and log in."""
-    with connected(target, access, check) as connection:
-        pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
-        if log_in:
-            pulp.log_in()
-        yield pulp
-
-
 def publish_all(
     pulp: Pulp, target: Target, pairs: Sequence[Pair], parameters: Parameters, limit: float
 ) -> float:
@@ -337,23 +318,15 @@ def publish_all(
     tasks: list[Task] = []
     try:
         for pair in pairs:
-            body = {"repository": pair.repository}
-            published = _do(pulp, f"publications/{content}/", body, limit, "Publishing")
+            published = publish(pulp, content, pair.repository, limit)
             name = f"{own_prefix(target)}{pair.repository.rstrip('/').rpartition('/')[2]}"
             publication = published.created_resources[0]
             body = {"name": name, "base_path": name, "publication": publication}
-            distributed = _do(pulp, f"distributions/{content}/", body, limit, "Distributing")
+            distributed = do(pulp, f"distributions/{content}/", body, limit, "Distributing")
             tasks += [published, distributed]
     except (StillAtIt, TaskFailed, IndexError) as error:
         raise DriverError(f"The synced content could not be published: {error}") from None
     return sum(task.seconds or 0.0 for task in tasks)
-
-
-def _do(pulp: Pulp, path: str, body: dict[str, str], limit: float, what: str) -> Task:
-    href = pulp.start("POST", path, body)
-    if not href:
-        raise ClientError(f"{what} gave no task.")
-    return pulp.wait(href, max(1.0, limit), what)
 
 
 def same_work(

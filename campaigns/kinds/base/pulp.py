@@ -1,8 +1,30 @@
-"""The facts of a Pulp that must stay the same within a session, read from its status. Pure."""
+"""Reach the Pulp of a target, and read the facts that must stay the same within a session from its status."""
 
-from campaigns.kinds.base import SIMULATOR, Target
-from campaigns.kinds.base.servers import MARKS_OF_SIMULATORS, UNKNOWN, target_facts
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from campaigns.kinds.base.servers import MARKS_OF_SIMULATORS, UNKNOWN, connected, target_facts
+from campaigns.kinds.base.values import SIMULATOR, Context, Target
+from campaigns.kinds.servers.pulp import Pulp
+from campaigns.kit.http.credentials import Login
 from campaigns.kit.mappings import Json
+from campaigns.kit.network import Rules
+
+
+@contextmanager
+def pulp_of(
+    target: Target,
+    access: Context | Rules,
+    check: Callable[[], None] | None = None,
+    *,
+    log_in: bool = True,
+) -> Iterator[Pulp]:
+    """Connect to a target's Pulp (see `connected`), and log in."""
+    with connected(target, access, check) as connection:
+        pulp = Pulp(connection, target.base_url, Login(target.username, target.password))
+        if log_in:
+            pulp.log_in()
+        yield pulp
 
 
 def facts_of(status: Json, target: Target) -> dict[str, str]:

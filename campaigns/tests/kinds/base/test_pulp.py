@@ -8,7 +8,7 @@ import pytest
 
 import sandbox.pulp
 from campaigns.kinds.base import SIMULATOR, Target
-from campaigns.kinds.sync.facts import facts_of, simulator_of
+from campaigns.kinds.base.pulp import facts_of, simulator_of
 
 RECORDING = Path(sandbox.pulp.__file__).parent / "recordings/status.json"
 TARGET = Target("pulp", "pulp", "http://pulp", hardware="4 cores, SSD")
