@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection and the answers on it, parsed by llhttp, independent of the callers.
 
-`Line` is the base of both kinds of connections: `wire.Wire` is awaited, `plain.Link` calls back.
+`Framing` is the base of all connections. Those of `Line` are given bytes by the loop: `wire.Wire` is awaited, `plain.Link` calls back.
+`counting.CountingWire` lets the loop write into a buffer.
 """
 
 import asyncio
@@ -17,13 +18,15 @@ from campaigns.kit.redaction import begin_of
 
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 64 * 1024 * 1024
+ANY_SIZE = 1 << 62
+"""The most bytes of an answer whose body is not kept."""
 UNPARSABLE = (httptools.HttpParserError, httptools.HttpParserUpgrade)
 HEAD_IS_OVER = re.compile(rb"\r?\n\r?\n")
 INTERIM = re.compile(rb"\A(?:HTTP/1\.\d 1\d\d.*?\r?\n\r?\n)+", re.DOTALL)
 LENGTH_HEADER = re.compile(rb"\n(?:content-length|transfer-encoding)[ \t]*:", re.IGNORECASE)
 
 
-class Opened(asyncio.Protocol):
+class Opened(asyncio.BaseProtocol):
     """What `wire.opened` returns: a connection of any protocol, with the nanoseconds that opening it took.
 
     tls_wait_ns: of the wait for its turn to begin with TLS. tls_ns: 0 without TLS.
@@ -32,7 +35,7 @@ class Opened(asyncio.Protocol):
     connect_ns = tls_wait_ns = tls_ns = 0
 
 
-class Line(Opened):
+class Framing(Opened):
     """A connection with at most one request in flight. All instants are of perf_counter_ns.
 
     A subclass defines `finished` and `broke`; exactly one of the two is called for each `send`.
@@ -187,3 +190,7 @@ class Line(Opened):
         if exc is not None:
             return of_error(exc, "the connection was lost in mid-answer")
         return LoadFailed("protocol", "the connection ended in mid-answer")
+
+
+class Line(Framing, asyncio.Protocol):
+    """A connection that is given the bytes of its answers."""

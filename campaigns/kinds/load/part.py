@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from campaigns.kinds.load import network_card
 from campaigns.kinds.load.alarm import Alarm
 from campaigns.kinds.load.failures import LoadFailed
-from campaigns.kinds.load.framing import Line
+from campaigns.kinds.load.framing import Framing
 from campaigns.kinds.load.job import Job
 from campaigns.kinds.load.recorder import FOLD_SECONDS, Recorder
 from campaigns.kinds.programs import health
@@ -86,7 +86,7 @@ class Part:
         self.exhausted += failure.exhausted
         self.examples.setdefault(failure.kind, str(failure)[:500])
 
-    def timed_out(self, intended_ns: int, line: Line | None = None, prefix: str = "") -> None:
+    def timed_out(self, intended_ns: int, line: Framing | None = None, prefix: str = "") -> None:
         """Note how long a request had waited: from its intended start, and from its sending where it was sent on a line."""
         now, recorder = perf_counter_ns(), self.recorder
         recorder.censor("response", now - intended_ns, prefix)

@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
 from campaigns.kinds.load.failures import LoadFailed, of_error
-from campaigns.kinds.load.framing import Line, Opened
+from campaigns.kinds.load.framing import Framing, Opened
 from campaigns.kit.checked_addresses import allowed_addresses_in_thread, family_of
 from campaigns.kit.network import Address, Refused, Rules
 
@@ -40,7 +40,10 @@ class Place(Protocol):
 
 @dataclass(slots=True)
 class Answer:
-    """An answer. `headers` have lower-case names; instants are of perf_counter_ns."""
+    """An answer. `headers` have lower-case names; instants are of perf_counter_ns.
+
+    size, sha256: of a body that was counted, or hashed, and not kept (`counting`).
+    """
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -49,59 +52,33 @@ class Answer:
     first_byte_ns: int
     done_ns: int
     keep_alive: bool
+    size: int = 0
+    sha256: str = ""
 
     def header(self, name: bytes) -> bytes:
         """Return the first value of a header (lower-case name); empty where there is none."""
         return next((value for key, value in self.headers if key == name), b"")
 
 
-class Wire(Line):
+class Awaited(Framing):
     """A connection whose answers are awaited. request_count: of the requests on it.
 
     connect_ns, tls_ns: the times to open it; tls_ns is 0 without TLS.
     """
 
-    def __init__(self, most_body_bytes: int = MOST_STORED_BYTES) -> None:
+    def __init__(self, most_body_bytes: int) -> None:
         super().__init__(most_body_bytes)
         self.request_count = 0
         self._headers: list[tuple[bytes, bytes]] = []
-        self._body: list[bytes] = []
         self._waiting: asyncio.Future[Answer] | None = None
 
     async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
         """Send a whole request and return its answer, whatever its status. Raise LoadFailed; the wire is closed then."""
-        if not self.open:
-            raise LoadFailed(
-                "connect", "the server had closed the connection", unanswered=self.request_count > 0
-            )
-        loop = asyncio.get_running_loop()
-        self._waiting = loop.create_future()
-        self._headers, self._body = [], []
-        self.request_count += 1
-        timer = loop.call_later(timeout_seconds + TICK_SECONDS, self._too_late, timeout_seconds)
-        try:
-            self.send(data)
-            return await self._waiting
-        except asyncio.CancelledError:
-            self.close()
-            raise
-        finally:
-            timer.cancel()
-            self._waiting = None
+        raise NotImplementedError
 
     def finished(self) -> None:
         if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(
-                Answer(
-                    status=self.status,
-                    headers=self._headers,
-                    body=b"".join(self._body),
-                    sent_ns=self.sent_ns,
-                    first_byte_ns=self.first_byte_ns,
-                    done_ns=self.done_ns,
-                    keep_alive=self.keep_alive,
-                )
-            )
+            self._waiting.set_result(self._answer())
 
     def broke(self, failure: LoadFailed) -> None:
         if self._waiting is not None and not self._waiting.done():
@@ -113,8 +90,57 @@ class Wire(Line):
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers.append((name.lower(), value))
 
+    def _answer(self) -> Answer:
+        raise NotImplementedError
+
+    def _begin(self) -> asyncio.Future[Answer]:
+        """Return what the answer will be of a request that is sent next. Raise LoadFailed."""
+        if not self.open:
+            raise LoadFailed(
+                "connect", "the server had closed the connection", unanswered=self.request_count > 0
+            )
+        self._waiting = asyncio.get_running_loop().create_future()
+        self._headers = []
+        self.request_count += 1
+        return self._waiting
+
+
+class Wire(Awaited, asyncio.Protocol):
+    """A connection whose answers are kept whole."""
+
+    def __init__(self, most_body_bytes: int = MOST_STORED_BYTES) -> None:
+        super().__init__(most_body_bytes)
+        self._body: list[bytes] = []
+
+    async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
+        """Send a request; its answer has to be whole within the timeout."""
+        waiting = self._begin()
+        self._body = []
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(timeout_seconds + TICK_SECONDS, self._too_late, timeout_seconds)
+        try:
+            self.send(data)
+            return await waiting
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+            self._waiting = None
+
     def on_body(self, body: bytes) -> None:
         self._body.append(body)
+
+    def _answer(self) -> Answer:
+        return Answer(
+            status=self.status,
+            headers=self._headers,
+            body=b"".join(self._body),
+            sent_ns=self.sent_ns,
+            first_byte_ns=self.first_byte_ns,
+            done_ns=self.done_ns,
+            keep_alive=self.keep_alive,
+        )
 
     def _too_late(self, seconds: float) -> None:
         where = "the rest of the answer" if self.received else "the first byte"

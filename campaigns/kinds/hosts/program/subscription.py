@@ -17,7 +17,7 @@ THE_ONLY_ID = 1
 """The packet id of the one SUBSCRIBE of a connection."""
 
 
-class Subscription(Opened):
+class Subscription(Opened, asyncio.Protocol):
     """A connection that is subscribed to one topic. took: is called with each message, which is acknowledged already.
 
     `ended` is done when the connection is over, with the reason.

@@ -24,8 +24,9 @@ from campaigns.kinds.http.program.judging import set_cookies
 from campaigns.kinds.http.program.names import RANDOM, range_of
 from campaigns.kinds.http.program.reading import Loaded
 from campaigns.kinds.http.program.striking import strike
+from campaigns.kinds.load.chance import MASK, chance
 from campaigns.kinds.load.failures import LoadFailed
-from campaigns.kinds.load.framing import MOST_HEAD_BYTES, UNPARSABLE
+from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE
 from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.plain import (
@@ -44,19 +45,9 @@ from campaigns.kit.mappings import ProgramProgress, ProgramRequest, ProgramResul
 
 UUIDS = UUID("5f0d3c6e-0a5b-5d0c-8b6e-6d5f0c1d9b10")
 """The namespace of `{uuid}`."""
-MASK = (1 << 64) - 1
 ROWS = 1 << 20
 """A step's place for the choice of a row, beyond those of real steps."""
-ANY_SIZE = 1 << 62
 NO_CONNECTION = ("connect", "tls")
-
-
-def chance(seed: int, number: int, place: int) -> float:
-    """Return a number from 0 to 1 that a round always has at a step (splitmix64)."""
-    value = (seed * 0x9E3779B97F4A7C15 + number * 0xBF58476D1CE4E5B9 + place + 1) & MASK
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
-    return (value ^ (value >> 31)) / 2**64
 
 
 class Link(Direct):

@@ -1,0 +1,261 @@
+"""A connection whose answers are counted, and hashed where that is asked, and not kept. No Django.
+
+The loop writes into one buffer that all connections of a process share, so a body is never copied. What has come is used before
+the next read, which is why one buffer does for all.
+"""
+
+import asyncio
+import hashlib
+from time import perf_counter_ns
+from typing import Any
+
+import httptools
+
+from campaigns.kinds.load.failures import LoadFailed
+from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE
+from campaigns.kinds.load.recorder import Recorder
+from campaigns.kinds.load.wire import Answer, Awaited
+
+NS = 1_000_000_000
+BUFFER = bytearray(256 * 1024)
+VIEW = memoryview(BUFFER)
+SHOWN_BYTES = 300
+"""Of the body of an answer that is an error, for its message."""
+MOST_ERROR_BYTES = 1024 * 1024
+LEAST_BYTES_PER_SECOND = 1000
+"""Below this a transfer is slow, as librepo has it."""
+MOST_MEAN_NS = 5 * NS
+"""The time of which a transfer's speed is the mean, as in curl, so that one packet is no speed."""
+MOST_LOOK_SECONDS = 1.0
+
+
+class Traffic:
+    """What all counting connections of a process share. The bytes of bodies are counted by `recorder` as they come."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.requests = self.connections = 0
+        self._wires: set[CountingWire] = set()
+
+    async def watch(self, seconds: float) -> None:
+        """End transfers that are slow for so many seconds; never return."""
+        while True:
+            await asyncio.sleep(min(MOST_LOOK_SECONDS, seconds / 20))
+            now = perf_counter_ns()
+            for wire in tuple(self._wires):
+                wire.look(now)
+
+    def add(self, wire: "CountingWire") -> None:
+        """Watch a new connection."""
+        self.connections += 1
+        self._wires.add(wire)
+
+    def discard(self, wire: "CountingWire") -> None:
+        """Watch a connection no more."""
+        self._wires.discard(wire)
+
+
+class CountingWire(Awaited, asyncio.BufferedProtocol):
+    """A connection whose bodies are not kept, besides the begin of that of an error.
+
+    `expect` says what the next answer should be; its failures are `size` where it is another one. The timeout of `ask` is how long
+    the answer may come with less than LEAST_BYTES_PER_SECOND, looked at by `Traffic.watch`; there is no limit of the whole.
+    """
+
+    def __init__(self, traffic: Traffic) -> None:
+        super().__init__(ANY_SIZE)
+        self._traffic = traffic
+        self._size, self._left = 0, 0
+        self._expected: int | None = None
+        self._most = ANY_SIZE
+        self._digest: Any = None
+        self._shown = b""
+        self._is_body = False
+        self._head_bytes = 0
+        self._problem: LoadFailed | None = None
+        self._patience_ns = self._slow_ns = self._looked_ns = self._looked_bytes = 0
+
+    def expect(self, size: int | None, *, hashed: bool = False, most: int = ANY_SIZE) -> None:
+        """Say how many bytes the next body should have, None where that is not known, and how many it may have then."""
+        self._expected, self._most = size, most
+        self._digest = hashlib.sha256() if hashed else None
+
+    async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
+        """Send a request, and count its answer."""
+        waiting = self._begin()
+        self._traffic.requests += 1
+        self._size = self._left = self._head_bytes = self._looked_bytes = 0
+        self._is_body, self._shown, self._problem = False, b"", None
+        self._patience_ns = int(timeout_seconds * NS)
+        try:
+            self.send(data)
+            self._slow_ns = self._looked_ns = self.sent_ns
+            return await waiting
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            self._waiting = None
+
+    def look(self, now: int) -> None:
+        """End a transfer that has been slow for too long."""
+        if not self.busy:
+            return
+        came, since = self.received - self._looked_bytes, now - self._looked_ns
+        if since < min(MOST_MEAN_NS, self._patience_ns // 2):
+            return
+        self._looked_bytes, self._looked_ns = self.received, now
+        if came * NS >= LEAST_BYTES_PER_SECOND * since:
+            self._slow_ns = now
+        elif now - self._slow_ns >= self._patience_ns:
+            seconds = self._patience_ns / NS
+            what = (
+                f"less than {LEAST_BYTES_PER_SECOND} bytes/s came for {seconds:g} s, after {self._size:,} bytes of the body"
+                if self.received
+                else f"waited {seconds:g} s for the first byte"
+            )
+            self.fail(LoadFailed("timeout", what))
+
+    # Called by asyncio.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._traffic.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._traffic.discard(self)
+        super().connection_lost(exc)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return VIEW
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if not self.busy:
+            self.close()  # an answer without a request
+            return
+        if not self.first_byte_ns:
+            self.first_byte_ns = perf_counter_ns()
+        self.received += nbytes
+        if self._left:
+            self._rest(0, nbytes)
+            return
+        try:
+            self._parse(nbytes)
+        except UNPARSABLE as error:
+            self.unparsable(bytes(VIEW[: min(nbytes, MOST_HEAD_BYTES)]), error)
+
+    # Called by the parser.
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._is_body = False
+
+    def on_headers_complete(self) -> None:
+        self._is_body = True
+        self.status = self._parser.get_status_code()
+        self.keep_alive = self._parser.should_keep_alive()
+        self._left = 0
+        length = self._length()
+        if self._expected is None or length in (None, self._expected) or self.status >= 300:
+            return
+        self._problem = LoadFailed(
+            "size",
+            f"the server announces {length:,} bytes, and the metadata say {self._expected:,}",
+            status=self.status,
+        )
+
+    def on_body(self, body: bytes) -> None:
+        self._add(body)
+
+    def _parse(self, nbytes: int) -> None:
+        """Parse what is no body of a known length; the rest of such a body is only counted."""
+        begun_in_body = self._is_body
+        end = -1 if begun_in_body or self._head else BUFFER.find(b"\r\n\r\n", 0, nbytes)
+        cut = end + 4 if end >= 0 else nbytes
+        self._feed(VIEW[:cut])
+        if self._is_body and not self._answers and not self._problem and end >= 0:
+            length = self._length()
+            if length is not None and length > 0:
+                self._left = length
+                if cut < nbytes:
+                    self._rest(cut, nbytes)
+                return
+        if cut < nbytes and not self._problem:
+            self._feed(VIEW[cut:nbytes])
+        if not begun_in_body:
+            self._note_head(nbytes)
+        self._settle()
+
+    def _note_head(self, nbytes: int) -> None:
+        """Keep the head as long as it is not over, and count its bytes, also those of interim answers."""
+        self._head_bytes += nbytes
+        if not self._is_body:
+            self._head = (self._head + bytes(VIEW[:nbytes]))[-MOST_HEAD_BYTES:]
+            if self._head_bytes > MOST_HEAD_BYTES:
+                what = f"the answer has more than {MOST_HEAD_BYTES:,} bytes in its head"
+                self._problem = LoadFailed("protocol", what)
+
+    def _settle(self) -> None:
+        if self._problem is not None:
+            self.fail(self._problem)
+        elif self._answers:
+            self._finish()
+
+    def _rest(self, begin: int, end: int) -> None:
+        """Count a part of a body of a known length."""
+        count = end - begin
+        left = self._left - count
+        if left < 0:
+            self.fail(LoadFailed("protocol", "the server sent more than it had announced"))
+            return
+        self._add(VIEW[begin:end])
+        self._left = left
+        if self._problem is not None:
+            self.fail(self._problem)
+        elif not left:
+            self._parser = httptools.HttpResponseParser(self)  # the old one waits for the body
+            self._feed = self._parser.feed_data
+            self._answers = 1
+            self._finish()
+
+    def _add(self, piece: bytes | memoryview) -> None:
+        self._size += len(piece)
+        self._traffic.recorder.bytes += len(piece)
+        if self.status >= 300:
+            if len(self._shown) < SHOWN_BYTES:
+                self._shown += bytes(piece[:SHOWN_BYTES])
+            most = MOST_ERROR_BYTES
+        else:
+            if self._digest is not None:
+                self._digest.update(piece)
+            most = self._most if self._expected is None else self._expected
+        if self._size > most and self._problem is None:
+            self._problem = LoadFailed("size", f"the body has more than {most:,} bytes")
+
+    def _length(self) -> int | None:
+        """Return what Content-Length says; None where there is none, or it does not count."""
+        found = None
+        for name, value in self._headers:
+            if name == b"transfer-encoding":
+                return None
+            if name == b"content-length" and value.isdigit():
+                found = int(value)
+        return found
+
+    def _ends_with_the_connection(self) -> bool:
+        if not self._is_body or self.status < 200 or self._length() is not None:
+            return False
+        return all(name != b"transfer-encoding" for name, _ in self._headers)
+
+    def _answer(self) -> Answer:
+        return Answer(
+            status=self.status,
+            headers=self._headers,
+            body=self._shown,
+            sent_ns=self.sent_ns,
+            first_byte_ns=self.first_byte_ns,
+            done_ns=self.done_ns,
+            keep_alive=self.keep_alive,
+            size=self._size,
+            sha256=self._digest.hexdigest() if self._digest is not None else "",
+        )
