@@ -2,12 +2,13 @@
 
 import asyncio
 import ssl
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from time import perf_counter_ns
+from typing import TypeVar, overload
 
 from campaigns.kinds.load.failures import LoadFailed, of_status
 from campaigns.kinds.load.part import Part
-from campaigns.kinds.load.wire import Answer, Wire, open_connection
+from campaigns.kinds.load.wire import Answer, Awaited, Wire, opened
 from campaigns.kinds.programs.pinned import Pinned
 from campaigns.kit.http.task_pacing import Tasks
 from campaigns.kit.mappings import ProgramRequest, ProgramResult
@@ -29,6 +30,9 @@ class Limits:
         self.handshakes = asyncio.Semaphore(HANDSHAKES_AT_ONCE)
         self.turn = Tasks(part.pacer) if job.most_per_second else None
         self.at_once = asyncio.Semaphore(job.own_concurrent) if job.most_concurrent else None
+
+
+WireOf = TypeVar("WireOf", bound=Awaited)
 
 
 class Host:
@@ -56,8 +60,8 @@ class Host:
         self.steps = self.retries = 0
         self._limits = limits
         self._part = limits.part
-        self._next_ns = intended_ns
-        self._wires: list[Wire] = []
+        self._lane = Lane(self, intended_ns)
+        self._wires: list[Awaited] = []
 
     @property
     def request(self) -> ProgramRequest:
@@ -69,10 +73,30 @@ class Host:
         """The target, resolved once."""
         return self._limits.place
 
+    def lane(self, intended_ns: int) -> "Lane":
+        """Return another lane, for a request at the same time as others; it is free since `intended_ns`."""
+        return Lane(self, intended_ns)
+
+    @overload
     async def connect(
         self, tls_context: ssl.SSLContext | None = None, *, retry: bool = False
-    ) -> Wire:
-        """Open a connection to the target; https without a context uses that of the run.
+    ) -> Wire: ...
+    @overload
+    async def connect(
+        self,
+        tls_context: ssl.SSLContext | None = None,
+        *,
+        retry: bool = False,
+        make: Callable[[], WireOf],
+    ) -> WireOf: ...
+    async def connect(
+        self,
+        tls_context: ssl.SSLContext | None = None,
+        *,
+        retry: bool = False,
+        make: Callable[[], Awaited] = Wire,
+    ) -> Awaited:
+        """Open a connection to the target, of the kind that `make` returns; https without a context uses that of the run.
 
         Its times are recorded as `connect` and `tls`. retry: it is for a repeated request. Raise
         LoadFailed.
@@ -80,7 +104,8 @@ class Host:
         job = self._part.job
         self._begin()
         try:
-            wire = await open_connection(
+            wire = await opened(
+                make,
                 self.place,
                 job.rules,
                 tls_context or self._limits.tls_context,
@@ -104,23 +129,17 @@ class Host:
     async def step(
         self,
         name: str,
-        wire: Wire,
+        wire: Awaited,
         data: bytes,
         *,
         timeout_seconds: float | None = None,
         accepted: Collection[int] = (),
         retry: bool = False,
     ) -> Answer:
-        """Send a request and return its answer, recorded under `name`. Raise LoadFailed.
-
-        A status that is a failure (`failures.of_status`) raises, unless it is one of `accepted`. retry:
-        the request was sent before; it is recorded separately.
-        """
-        self._begin()
-        if self._limits.at_once is None:
-            return await self._step(name, wire, data, timeout_seconds, accepted, retry)
-        async with self._limits.at_once:
-            return await self._step(name, wire, data, timeout_seconds, accepted, retry)
+        """Send a request on the host's own lane: see `Lane.step`."""
+        return await self._lane.step(
+            name, wire, data, timeout_seconds=timeout_seconds, accepted=accepted, retry=retry
+        )
 
     @property
     def counts(self) -> bool:
@@ -137,30 +156,77 @@ class Host:
         if not self.began_ns:
             self.began_ns = perf_counter_ns()
 
+
+Check = Callable[[Answer], None]
+"""Raises LoadFailed where an answer is not right."""
+
+
+class Lane:
+    """What has one request of a host at a time; hosts that download in parallel have several. free_ns: when the last one had ended.
+
+    A request should begin when its lane is free, so a wait of this program counts as its time.
+    """
+
+    __slots__ = ("_host", "_limits", "_part", "free_ns")
+
+    def __init__(self, host: Host, free_ns: int) -> None:
+        self.free_ns = free_ns
+        self._host = host
+        self._limits = host._limits
+        self._part = host._part
+
+    async def step(
+        self,
+        name: str,
+        wire: Awaited,
+        data: bytes,
+        *,
+        timeout_seconds: float | None = None,
+        accepted: Collection[int] = (),
+        retry: bool = False,
+        check: Check | None = None,
+    ) -> Answer:
+        """Send a request and return its answer, recorded under `name`. Raise LoadFailed.
+
+        A status that is a failure (`failures.of_status`) raises, unless it is one of `accepted`; `check` replaces this. retry:
+        the request was sent before; it is recorded separately.
+        """
+        self._host._begin()
+        if self._limits.at_once is None:
+            return await self._step(name, wire, data, timeout_seconds, accepted, retry, check)
+        async with self._limits.at_once:
+            return await self._step(name, wire, data, timeout_seconds, accepted, retry, check)
+
     async def _step(
         self,
         name: str,
-        wire: Wire,
+        wire: Awaited,
         data: bytes,
         timeout_seconds: float | None,
         accepted: Collection[int],
         retry: bool,
+        check: Check | None,
     ) -> Answer:
         if self._limits.turn is not None:
             await self._limits.turn.turn()
+        host, intended = self._host, self.free_ns
         seconds = timeout_seconds or self._part.job.timeout_seconds
-        intended, self.steps, self.retries = self._next_ns, self.steps + 1, self.retries + retry
+        host.steps, host.retries = host.steps + 1, host.retries + retry
         try:
-            answer = await _checked_answer(name, wire, data, seconds, accepted)
+            answer = await wire.ask(data, seconds)
+            if check is not None:
+                check(answer)
+            else:
+                _check_status(name, answer, accepted)
         except LoadFailed as failure:
-            self._next_ns = perf_counter_ns()
-            if self.counts:
+            self.free_ns = perf_counter_ns()
+            if host.counts:
                 self._part.failed(failure, retry=retry)
                 if failure.kind == "timeout":
                     self._part.timed_out(intended, wire, "retry_" if retry else "")
             raise
-        self._next_ns = answer.done_ns
-        if self.counts:
+        self.free_ns = answer.done_ns
+        if host.counts:
             self._record(name, intended, answer, retry)
         return answer
 
@@ -181,13 +247,10 @@ class Host:
             recorder.bytes += len(answer.body)
 
 
-async def _checked_answer(
-    name: str, wire: Wire, data: bytes, seconds: float, accepted: Collection[int]
-) -> Answer:
-    answer = await wire.ask(data, seconds)
+def _check_status(name: str, answer: Answer, accepted: Collection[int]) -> None:
     kind = of_status(answer.status)
     if not kind or answer.status in accepted:
-        return answer
+        return
     text = answer.body[:300].decode(errors="replace")
     raise LoadFailed(
         kind, f"{name}: the server answered {answer.status}: {text}", status=answer.status
