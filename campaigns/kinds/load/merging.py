@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from campaigns.kinds.load import reservoir
 from campaigns.kit import histogram
 from campaigns.kit.mappings import ProgramResult
 
 ADDED = (
     *("failures", "retry_failures", "statuses", "host_failures", "dropped", "answering"),
+    *("counts", "package_failures"),
     *(
         "steps_sent",
         "steps_answered",
@@ -62,6 +64,10 @@ def merge(results: Sequence[Result]) -> ProgramResult:
             merged[name] = dict(total)
     for name in SUMS:
         merged[name] = sum(result.get(name, 0) for result in results)
+    if samples := [result["sampled"] for result in results if "sampled" in result]:
+        merged["sampled"] = {
+            name: reservoir.merged([each[name] for each in samples]) for name in samples[0]
+        }
     for name in MOST:
         merged[name] = max(result[name] for result in results)
     merged["examples"] = {

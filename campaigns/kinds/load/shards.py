@@ -28,6 +28,7 @@ COUNTED = (
     "hosts_failed",
     "hosts_running",
     "hosts",
+    *("packages_done", "packages_failed"),
     *(
         "hosts_begun",
         "hosts_connected",
