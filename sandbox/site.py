@@ -57,7 +57,7 @@ class Site:
         repository, folder = route
         if b"%" in name:
             name = unquote_to_bytes(name)
-        return self._ask(repository, folder + name.decode("latin-1"), sender)
+        return self.ask(repository, folder + name.decode("latin-1"), sender)
 
     def _receive_slowly(self, method: bytes, url: bytes, sender: bytes) -> Reply:
         """Find a page, or a repository for the first time."""
@@ -76,7 +76,7 @@ class Site:
             repository, name = self._route(feed, url)
         except BadPath as bad:
             return Reply(text(HTTPStatus.BAD_REQUEST, f"{bad}\n"))
-        return self._ask(repository, name, sender)
+        return self.ask(repository, name, sender)
 
     def _page(self, path: str) -> Answer:
         match path:
@@ -106,7 +106,7 @@ class Site:
         path = "/".join([feed, *settings])
         repository = self.registry.find(path)
         if repository is None:
-            repository = self._repository(feed, path, pairs(settings))
+            repository = self.repository(feed, path, pairs(settings))
         if name:
             if len(self._routes) >= _MOST_ROUTES:
                 self._routes.clear()
@@ -114,14 +114,16 @@ class Site:
             self._routes[url.rpartition(b"/")[0]] = (repository, folder)
         return repository, "/".join(name)
 
-    def _repository(self, feed: Feed, path: str, settings: list[tuple[str, str]]) -> Repository:
+    def repository(self, feed: Feed, path: str, settings: list[tuple[str, str]]) -> Repository:
+        """Make a repository, which is counted under a path. Raise BadPath."""
         scheme = self._base_url.partition(":")[0]
         repository = Repository(scheme, feed, settings, read(settings, feed), path)
         if self.registry.add(repository):
             self._routes.clear()
         return repository
 
-    def _ask(self, repository: Repository, name: str, sender: bytes) -> Reply:
+    def ask(self, repository: Repository, name: str, sender: bytes = b"") -> Reply:
+        """Answer with a file or document of a repository; it counts as in flight from now."""
         now = self._clock()
         tallies = (*repository.tallies, self.registry.sender(sender))
         if repository.full():

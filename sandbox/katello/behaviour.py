@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from sandbox.grammar import BadPath, pairs, read
 from sandbox.katello.authority import IDENTITY_KEYS
+from sandbox.settings import Feed
 
 OUTCOMES = ("success", "warning", "error", "pause", "cancelled")
 FAULTS = (
@@ -12,6 +14,7 @@ FAULTS = (
     *("half", "reset", "hang"),
 )
 JOB_FAILURES = ("script", "connect", "pickup", "timeout", "proxy", "planning")
+CLIENT_CERTIFICATES = ("optional", "required")
 LONGEST_SECONDS = 3600.0
 MOST_HOSTS = 10_000
 
@@ -32,6 +35,12 @@ class KatelloBehaviour:
     promote_seconds: float = 0.2
     proxy_sync_seconds: float = 0.4  # of a repository of a content view, to a smart proxy
     applicability_seconds: float = 0.05  # of a host
+    reclaim_seconds: float = 0.2  # that packages which can be fetched again are deleted
+    content_faults: str = (
+        ""  # of all content, in the grammar of the sandbox's repositories: flaky=0.2/corrupt=0.1
+    )
+    content_guard: bool = False  # content is for registered hosts only
+    client_certificates: str = "optional"  # over TLS; or required
     hosts: int = 0  # of somebody else, on which jobs can run: container-00001.example and so on
     job_plan_seconds: float = 0.002  # that Foreman plans a host of a job
     foreign_inputs: bool = False  # job templates take inputs of others besides their own
@@ -102,6 +111,7 @@ _CHOICES = {
     "candlepin_mode": ("NORMAL", "SUSPEND"),
     "fault": FAULTS,
     "job_failure": JOB_FAILURES,
+    "client_certificates": CLIENT_CERTIFICATES,
 }
 
 
@@ -113,6 +123,8 @@ def _checked(name: str, value: Any, now: object) -> object:
         raise BadKatello(f"{name}: one of {choices}, not {value!r}")
     if name == "fault_on":
         _check_pattern(value)
+    if name == "content_faults":
+        _check_faults(value)
     if isinstance(now, bool | str):
         if type(value) is type(now):
             return value
@@ -122,6 +134,14 @@ def _checked(name: str, value: Any, now: object) -> object:
             return int(value) if isinstance(now, int) else float(value)
     kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number"}
     raise BadKatello(f"{name}: {kinds[type(now)]} up to {LONGEST_SECONDS:g}, not {value!r}")
+
+
+def _check_faults(value: object) -> None:
+    try:
+        settings = ["packages=2000", *filter(None, str(value).split("/"))]
+        read(pairs(settings), Feed.RPM)
+    except BadPath as problem:
+        raise BadKatello(f"content_faults: {problem}") from None
 
 
 def _check_pattern(value: object) -> None:

@@ -97,6 +97,10 @@ class Consumers:
     _used: dict[str, int] = field(default_factory=dict)
     _pk: int = 0
 
+    def has(self, pk: str) -> bool:
+        """Whether a consumer is registered."""
+        return pk in self.held
+
     def used(self, key: ActivationKey) -> int:
         """Count the hosts that are registered with it."""
         return self._used.get(key.name, 0)

@@ -1,6 +1,8 @@
 """What a test does to the simulator while it runs, below /simulator/; only this machine may."""
 
+import ssl
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
@@ -14,6 +16,7 @@ from sandbox.katello.answers import Problem, document
 from sandbox.katello.behaviour import BadKatello, KatelloBehaviour
 from sandbox.katello.consumers import Consumers
 from sandbox.katello.content_views import ContentViews
+from sandbox.katello.delivery import Delivery
 from sandbox.katello.faults import Faults
 from sandbox.katello.inventory import ORGANIZATIONS, repositories
 from sandbox.katello.jobs import Jobs
@@ -22,7 +25,10 @@ from sandbox.katello.machine import BOUNDS, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
 
 PATH = "/simulator/"
-DEEDS = ("sessions/expire", "tasks/cancel", "syncs", "commit", "restart", "empty", "renew")
+DEEDS = (
+    *("sessions/expire", "tasks/cancel", "syncs", "commit", "restart", "empty", "counts/reset"),
+    "renew",
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -37,8 +43,10 @@ class Control:
     load: Load
     views: ContentViews
     jobs: Jobs
+    delivery: Delivery
     faults: Faults = field(default_factory=Faults)
     commits: Commits = field(default_factory=Commits)
+    tls: Callable[[], ssl.SSLContext | None] = lambda: None  # of the port where hosts register
     _first: tuple[KatelloBehaviour, Machine] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,6 +55,13 @@ class Control:
     def provide(self) -> None:
         """Have as many hosts of somebody else as the behaviour says."""
         self.consumers.provide(self.behaviour.hosts, next(iter(ORGANIZATIONS)))
+        self.ask_for_certificates()
+
+    def ask_for_certificates(self) -> None:
+        """Let new connections over TLS need a certificate of a client, or not."""
+        if context := self.tls():
+            required = self.behaviour.client_certificates == "required"
+            context.verify_mode = ssl.CERT_REQUIRED if required else ssl.CERT_OPTIONAL
 
     def answer(self, request: web.BaseRequest, body: object) -> web.Response:
         """Apply a request and answer the current state; a bad request gets 400 with the reason."""
@@ -97,6 +112,8 @@ class Control:
             "pull": self.jobs.pull.told(),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
+            "content_app": self.load.told_of_content(),
+            "content": self.delivery.told(),
             "forced": [task.forced for task in self.syncs.tasks.all.values() if not task.parent],
         }
 
@@ -106,6 +123,7 @@ class Control:
         self.behaviour, machine = split(body, self.behaviour, self.load.machine)
         if self.behaviour.hosts != hosts:
             self.provide()
+        self.ask_for_certificates()
         if machine != self.load.machine:
             self.load.replace(machine)
 
@@ -125,12 +143,16 @@ class Control:
                 self.load.restart()
             case "empty":
                 self.consumers.renew()
+            case "counts/reset":
+                self.counts.clear()
+                self.delivery.forget_counts()
             case "renew":
                 self.commits.end(commit=False)
                 tasks.all.clear()
                 tasks.of_job.clear()
                 self.jobs.renew()
                 self.syncs.held = repositories()
+                self.delivery.renew()
                 self.views.renew()
                 self.consumers.renew()
                 self.access.expire()

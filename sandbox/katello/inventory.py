@@ -28,6 +28,8 @@ class Repository:
     download_policy: str = "on_demand"
     units: int = 120
     library: bool = True
+    size: int = 20_480  # bytes of a unit
+    seed: int = 0
 
     @property
     def unit_type(self) -> str:
@@ -65,6 +67,8 @@ def repositories() -> dict[int, Repository]:
         Repository(7, "no feed", url=""),
         Repository(8, "never synced", units=0),
         Repository(9, "promoted", library=False),
+        Repository(10, "files20k", units=2000, size=20_000, seed=10, download_policy="immediate"),
+        Repository(11, "files20k on demand", units=2000, size=20_000, seed=11),
     )
     return {repository.pk: repository for repository in made}
 

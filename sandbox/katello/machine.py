@@ -28,6 +28,10 @@ class Machine:
     `mqtt_ttl`: seconds here after which a host is told again, and after which a message counts as unanswered.
     `max_connections`: of PostgreSQL. `httpd_limit`: requests in the server at once.
     `restart_seconds`: how long nobody is served after a setting was changed, on the clock here.
+    `content_scale`: seconds here for one of the content app, 0: content is served at once. `content_workers`: its processes, 0: as
+    many as the installer starts, 2 x min(8, CPUs) + 1. `content_ms`, `content_cold_ms`: CPU of a request, and of one that has to
+    be fetched from the feed; `content_wait_ms`: that a process waits besides; `content_tls_ms`: CPU of a handshake.
+    `proxy_httpd_limit`: requests in the proxy at once.
     """
 
     puma_workers: int = 4
@@ -51,6 +55,13 @@ class Machine:
     proxy_cpus: int = 0
     proxy_memory_gib: float = 12.0
     proxy_timeout: float = 60.0
+    proxy_httpd_limit: int = 4096
+    content_workers: int = 0
+    content_ms: float = 16.8
+    content_cold_ms: float = 31.0
+    content_wait_ms: float = 3.4
+    content_tls_ms: float = 3.0
+    content_scale: float = 0.0
     time_scale: float = 0.0
     restart_seconds: float = 0.0
     seed: int = 1
@@ -105,6 +116,13 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "proxy_cpus": (0, 256),
     "proxy_memory_gib": (1, 4096),
     "proxy_timeout": (1, 3600),
+    "proxy_httpd_limit": (1, 100_000),
+    "content_workers": (0, 256),
+    "content_ms": (0.001, 60_000),
+    "content_cold_ms": (0.001, 60_000),
+    "content_wait_ms": (0, 60_000),
+    "content_tls_ms": (0, 60_000),
+    "content_scale": (0, 10),
     "time_scale": (0, 10),
     "restart_seconds": (0, 600),
     "seed": (0, 2**32 - 1),
@@ -115,4 +133,8 @@ OF_TASKS = frozenset(
     | {"mqtt_rate_limit", "mqtt_resend_interval", "mqtt_ttl"}
 )  # requests do not meet them
 OF_PROXY = frozenset({"proxy_cpus", "proxy_memory_gib", "proxy_timeout"})  # they restart the proxy
+OF_CONTENT = frozenset(
+    {"content_workers", "content_ms", "content_cold_ms", "content_wait_ms", "content_tls_ms"}
+    | {"content_scale", "proxy_httpd_limit"}
+)  # they restart the content app
 AT_ONCE = frozenset({"time_scale", "restart_seconds", "seed"})  # they restart nothing

@@ -54,6 +54,10 @@ class SimulatedKatello:
         """Change a setting of the machine; see sandbox.katello.machine."""
         self._say("PUT", f"settings/{name}", {"value": value})
 
+    def reset_counts(self) -> None:
+        """Let the counts begin anew."""
+        self._say("POST", "counts/reset")
+
     def empty(self) -> None:
         """Forget all hosts."""
         self._say("POST", "empty")

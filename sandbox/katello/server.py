@@ -17,14 +17,16 @@ _BACKLOG = 4096
 class Server:
     """A simulator that listens; see `start`. `tls_url` is empty where it does not over TLS."""
 
-    def __init__(self, base_url: str, tls_url: str, runner: web.ServerRunner) -> None:
+    def __init__(self, base_url: str, tls_url: str, runner: web.ServerRunner, site: Site) -> None:
         self.base_url = base_url
         self.tls_url = tls_url
         self._runner = runner
+        self._site = site
 
     async def stop(self) -> None:
         """Listen no more, and break off what runs."""
         await self._runner.cleanup()
+        self._site.close()
 
 
 async def start(
@@ -51,12 +53,13 @@ async def start(
         base_url = await _listen(runner, host, port)
         tls_url = ""
         if tls_port is not None:
-            tls_url = await _listen(runner, host, tls_port, authority.context(host))
-            site.tls_url = tls_url
+            site.tls = authority.context(host)
+            site.control.ask_for_certificates()
+            site.tls_url = tls_url = await _listen(runner, host, tls_port, site.tls)
     except OSError:
         await runner.cleanup()
         raise
-    return Server(base_url, tls_url, runner)
+    return Server(base_url, tls_url, runner, site)
 
 
 async def _listen(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from sandbox.katello.consumer_routes import ConsumerRoutes
 from sandbox.katello.consumers import Consumers
 from sandbox.katello.content_views import ContentViews
 from sandbox.katello.control import PATH, Control
+from sandbox.katello.delivery import PREFIX as CONTENT
+from sandbox.katello.delivery import Delivery
 from sandbox.katello.dynflow import Dynflow
 from sandbox.katello.faults import spoiled
 from sandbox.katello.foreman import Foreman
@@ -37,6 +40,7 @@ from sandbox.katello.lists import listed
 from sandbox.katello.load import Busy, GivenUp, Load
 from sandbox.katello.machine import Machine
 from sandbox.katello.pull import Pull
+from sandbox.katello.reclaiming import Reclaiming
 from sandbox.katello.rhsm import PREFIX as RHSM
 from sandbox.katello.rhsm import Rhsm
 from sandbox.katello.rhsm import said as refused_by_katello
@@ -44,12 +48,15 @@ from sandbox.katello.syncs import Syncs
 from sandbox.katello.tasks import PROXY_SYNC, Task, Tasks
 from sandbox.katello.tokens import Tokens
 
+PROXY_METRICS = "/proxy/metrics"
+"""Where a watch reads what the smart proxy does."""
 STATISTICS = "/stats"
 """Where a watch reads Puma's statistics, as on its control server."""
 KEEP_ALIVE_SECONDS = 50
 SERVER = "perfdash-simulated-katello"
 PROXY_NAME = "runner.example"
 """How the smart proxy that runs jobs is called in its certificate."""
+_OBSERVED = (METRICS, PROXY_METRICS, STATISTICS)
 _TERM = re.compile(r'\s*(\w+)\s*(!?=|>=)\s*(?:"([^"]*)"|([\w:-]+))\s*\Z')
 _SEARCHED = (
     *("state", "result", "label", "resource_type", "resource_id", "parent_task_id"),
@@ -73,6 +80,7 @@ class Site:
         self._syncs = Syncs(behaves, now, self._tasks)
         consumers = Consumers(authority, now, inventory.ORGANIZATIONS, inventory.ACTIVATION_KEYS)
         self.tls_url = ""  # where hosts reach it, once that is known
+        self.tls: ssl.SSLContext | None = None  # of that port
         katello = ConsumerRoutes(behaves, now, consumers, refused_by_katello, katello=True)
         alone = ConsumerRoutes(behaves, now, consumers, refused_by_candlepin, katello=False)
         self._rhsm = Rhsm(katello, self._access)
@@ -92,12 +100,22 @@ class Site:
             *(behaves, now, lambda: self._load.machine, consumers, self._tasks),
             self._pull,
         )
+        self._delivery = Delivery(
+            *(behaves, self._load, lambda: self._syncs.held),
+            *(consumers.has, time.monotonic),
+        )
+        self._reclaiming = Reclaiming(behaves, now, self._syncs, self._delivery)
         self._applicability = Applicability(behaves, now, consumers, self._tasks, flow)
         self.control = Control(
             *(behaviour, self._syncs, self._access, Counter(), consumers, self._load),
-            *(self._views, self._jobs),
+            *(self._views, self._jobs, self._delivery),
+            tls=lambda: self.tls,
         )
         self.control.provide()
+
+    def close(self) -> None:
+        """Abandon what is being made."""
+        self._delivery.close()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""
@@ -118,7 +136,7 @@ class Site:
                 return self.control.answer(request, _decoded(raw))
             except Problem as problem:
                 return problem.answer()
-        if request.path in (METRICS, STATISTICS) and self._load.machine.time_scale:
+        if request.path in _OBSERVED and self._is_modelled:
             return self._observed(request)
         behaviour = self.control.behaviour
         if behaviour.answer_seconds:
@@ -130,6 +148,8 @@ class Site:
             return page(500, "Oops, we're sorry but something went wrong")
         if fault := self.control.faults.of(behaviour, request.method, request.path):
             return await spoiled(request, fault)
+        if request.path.startswith(CONTENT):
+            return await self._delivered(request)
         if pulled := self._pull.answer(request, _identity(request), raw):
             return pulled  # the smart proxy's, and no request of the model
         try:
@@ -144,12 +164,30 @@ class Site:
         except Problem as problem:
             return problem.answer()
 
+    async def _delivered(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer as Pulp's content app."""
+        headers = {"Server": SERVER, "Date": format_datetime(self._now(), usegmt=True)}
+        try:
+            return await self._delivery.answer(request, _identity(request), headers)
+        except Busy:
+            return page(503, "503 Service Unavailable")
+
+    @property
+    def _is_modelled(self) -> bool:
+        machine = self._load.machine
+        return bool(machine.time_scale or machine.content_scale)
+
     def _observed(self, request: web.BaseRequest) -> web.Response:
         """Answer as node_exporter and Puma's control server beside it would: nobody logs in, and it is no load."""
         if request.method != "GET":
             return document({"message": "There is only GET."}, 405)
-        if request.path == METRICS:
-            text = exposition(self._load.reading(self._now().timestamp()))
+        if request.path in (METRICS, PROXY_METRICS):
+            of_proxy = request.path == PROXY_METRICS
+            read = self._load.reading_of_proxy if of_proxy else self._load.reading
+            reading = read(self._now().timestamp())
+            if reading is None:
+                return document({"message": "There is no smart proxy that serves content."}, 404)
+            text = exposition(reading)
             return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
         statistics = self._load.control_statistics()
         if statistics is None:
@@ -180,6 +218,7 @@ class Site:
             or (output := self._applicability.answer(request)) is not None
             or (output := self._views.answer(request, body, _request_id(request))) is not None
             or (output := self._jobs.answer(request, body, _request_id(request))) is not None
+            or (output := self._reclaiming.answer(request, _request_id(request))) is not None
         ):
             answer = output
         elif request.method == "GET":
@@ -214,7 +253,9 @@ class Site:
                     raise not_found("smart_proxy", pk)
                 return document(inventory.proxy(int(pk)))
             case ["katello", "api", "v2", "repositories", pk]:
-                return document(self._syncs.repository(pk).document())
+                repository = self._syncs.repository(pk)
+                place = f"{self.tls_url}{self._delivery.address(repository)}"
+                return document(repository.document() | {"full_path": place})
             case ["katello", "api", "v2", "capsules", pk, "content", "sync"]:
                 return document(self._proxy_content(self._syncs.proxy(pk)))
             case ["foreman_tasks", "api", "tasks"]:

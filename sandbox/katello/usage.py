@@ -5,7 +5,8 @@ that finds its pages swapped waits for them a share of its time; pressure is as 
 of time in which at least one (`some`), or each (`full`), of those who are served waits.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 from sandbox.exporter import MachineReading, ProcessReading
 from sandbox.katello.machine import Machine
@@ -71,6 +72,15 @@ class Processes:
     others_gib: float
 
 
+@dataclass(frozen=True, slots=True)
+class ContentProcesses:
+    """Processes of the content app: how many, seconds of CPU since the start, GiB of memory."""
+
+    processes: int
+    cpu: float
+    memory_gib: float
+
+
 @dataclass(slots=True, eq=False)
 class Usage:
     """Sums since the machine started, in seconds of the clock here. `flow` is what is used now."""
@@ -101,6 +111,13 @@ class Usage:
         self.memory_waiting += seconds * flow.some_wait_for_memory
         self.memory_stalled += seconds * flow.all_wait_for_memory
 
+    def joined(self, other: "Usage") -> "Usage":
+        """Return the sums of both; `ruby` is that of this one."""
+        names = [each.name for each in fields(self) if each.name not in ("flow", "ruby")]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        wanted = self.flow.wanted + other.flow.wanted
+        return Usage(flow=Flow(wanted=wanted), ruby=self.ruby, **sums)
+
     def reading(
         self,
         machine: Machine,
@@ -108,6 +125,7 @@ class Usage:
         clock: float,
         uptime: float,
         processes: Processes | None = None,
+        content: ContentProcesses | None = None,
     ) -> MachineReading:
         """Return all that exporters tell; CPUs share the work evenly. needed_gib: of memory, now."""
         modes = {"user": self.user, "system": self.system, "iowait": self.iowait}
@@ -133,12 +151,21 @@ class Usage:
             stalled={"memory": self.memory_stalled, "io": self.memory_stalled},
             disk_busy=self.memory_waiting,
             disk_waiting=self.disk_waiting,
-            processes=self._processes(processes) if processes else (),
+            processes=(*self._content(content), *self._processes(processes, content)),
         )
 
-    def _processes(self, now: Processes) -> tuple[ProcessReading, ...]:
+    def _content(self, now: ContentProcesses | None) -> Iterator[ProcessReading]:
+        if now:
+            count, memory = now.processes, now.memory_gib * _GIB
+            yield ProcessReading("pulpcore-content", count, count, now.cpu, memory)
+
+    def _processes(
+        self, now: Processes | None, content: ContentProcesses | None
+    ) -> tuple[ProcessReading, ...]:
         """Tell the model's Puma, and all others by fixed shares of what is left."""
-        rest = self.user + self.system - self.ruby
+        if now is None:
+            return ()
+        rest = self.user + self.system - self.ruby - (content.cpu if content else 0.0)
         puma = ProcessReading(
             "puma", now.workers + 1, now.threads, self.ruby, now.memory_gib * _GIB
         )
