@@ -20,6 +20,7 @@ from perfdash.local.state import SURROUNDINGS
 ROOT = Path(__file__).resolve().parent.parent.parent
 KATELLO_SETTINGS = {
     "time_scale": 0.1,  # its server then carries some 20 registrations a second
+    "content_scale": 1,  # packages take as long as published
     "iso": True,  # its tasks are short: whole seconds would be coarse for them
     "hosts": 4000,
     "rex_seconds": 0.1,

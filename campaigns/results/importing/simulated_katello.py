@@ -31,6 +31,8 @@ SETTINGS = {
     "proxy_cpus": ("Proxy CPUs", 0, 256),
     "proxy_memory_gib": ("Proxy memory in GiB", 1, 4096),
     "proxy_timeout": ("Proxy timeout", 1, 3600),
+    "proxy_httpd_limit": ("Requests in the proxy's httpd", 1, 100_000),
+    "content_workers": ("Content processes", 0, 256),
     "mqtt_rate_limit": ("MQTT rate limit", 0, 20_000),
     "mqtt_resend_interval": ("MQTT resend interval", 1, 86_400),
     "mqtt_ttl": ("MQTT time to live", 1, 3600),

@@ -51,6 +51,7 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
         *("puma_workers", "puma_threads", "puma_threads_min", "db_pool", "httpd_limit"),
         *("dynflow_workers", "dynflow_threads", "cpus", "memory_gib"),
         *("proxy_cpus", "proxy_memory_gib", "proxy_timeout"),
+        *("proxy_httpd_limit", "content_workers"),
         *("mqtt_rate_limit", "mqtt_resend_interval", "mqtt_ttl"),
     ]
     assert target().setting_rows.get(name="puma_workers").apply == {

@@ -100,7 +100,7 @@ def test_a_proxy_is_synced_too(katello, ids, name):
 
     assert good(proofs), proofs
     assert measured.samples["repository"] == [name]
-    assert found(proofs)["units counted, proxy 2"] == 360
+    assert found(proofs)["units counted, proxy 2"] == 4360
 
 
 def test_whole_seconds_are_recorded_and_warned_of(katello, simulator):
