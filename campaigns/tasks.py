@@ -40,6 +40,7 @@ from campaigns.planning.analyses import holds_runs_back, request_analysis
 from campaigns.results import retention
 from campaigns.results.importing import waiting
 from campaigns.reviews.reopening import look_again
+from campaigns.targets.credentials.ends import tell_of_ends
 from campaigns.targets.populations.asking import delete_too_old
 from campaigns.targets.probing import probe_all_in_threads, probe_in_thread
 
@@ -208,6 +209,7 @@ def tidy() -> None:
         sessions.forget_expired()
         retention.delete_old()
         delete_too_old()
+        tell_of_ends()
         notifications.forget_old()
 
 

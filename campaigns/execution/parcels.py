@@ -12,16 +12,28 @@ from django.db.models import Q
 
 from campaigns.kinds.program.stored import is_version
 from campaigns.kit import encryption
-from campaigns.models import Attempt, Parcel, Population, Program, SshLogin, Target, Watch
+from campaigns.models import (
+    Attempt,
+    Campaign,
+    Credential,
+    Parcel,
+    Population,
+    Program,
+    SshLogin,
+    Target,
+    Watch,
+)
+from campaigns.targets.credentials.forms import SECRETS
+from campaigns.targets.credentials.uses import named_in
 
 _keys: list[tuple[int, str]] = []
 """Attempts whose parcels this process has open, with their keys; several threads may serve one attempt."""
 
 
 def seal_for_attempt(attempt: Attempt) -> None:
-    """Seal what the run of an attempt may use: of its campaign's targets, their machines, watches and populations, and of its program."""
+    """Seal what the run of an attempt may use: of its campaign's targets, their machines, watches and populations; its credentials and program."""
     campaign = attempt.run.campaign
-    secrets = [*_of_targets(campaign.targets)]
+    secrets = [*_of_targets(campaign.targets), *_of_credentials(campaign)]
     if is_version(campaign.kind):
         for row in Program.objects.filter(kind=campaign.kind):
             secrets += row.secrets.values()
@@ -84,6 +96,13 @@ def _opened(which: Q, key: str) -> Iterator[None]:
     row = Parcel.objects.filter(which).first()
     with encryption.unpacked(row.sealed if row else "", key):
         yield
+
+
+def _of_credentials(campaign: Campaign) -> Iterator[str]:
+    teams = {target.team_id for target in campaign.targets}
+    rows = Credential.objects.filter(team__in=teams, name__in=named_in(campaign))
+    for secrets in rows.values_list(*SECRETS):
+        yield from secrets
 
 
 def _of_targets(targets: Iterable[Target]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Self, TypeVar
@@ -68,6 +69,7 @@ from campaigns.results.storing import MOST_LETTERS, Outcome
 from campaigns.results.watched import WatchedRun
 from campaigns.targets.actions import Action
 from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.credentials.opening import knower
 from campaigns.targets.probing import is_away
 from campaigns.targets.reaching import (
     action_of,
@@ -182,8 +184,16 @@ class Steps:
         )
         patiently = self.keeper.patiently
         self.bench = Workbench(server, lambda: reached, context.check, self._log, patiently)
-        target = as_driver_reaches_it(server, self.own.wanted, reached)
+        target = self._patient(as_driver_reaches_it(server, self.own.wanted, reached))
         return target, replace(context, ask_health=lambda: self._unhealthy(target, context.rules))
+
+    def _patient(self, target: Target) -> Target:
+        """Return the target with credentials that are looked up again while the database is away."""
+        look_up = target.credential_of
+        return replace(
+            target,
+            credential_of=lambda name, urls: self.keeper.patiently(lambda: look_up(name, urls)),
+        )
 
     def _is_away(self, error: DriverError) -> bool:
         """Return whether the server does not answer a probe either, so that the next attempt would find it away."""
@@ -219,9 +229,7 @@ class Steps:
         )
         if wrong := [setting for setting in record.settings if not setting.ok]:
             return record.outcome(Attempt.State.VOID, _not_in_force(wrong))
-        facts = record.environment[EnvironmentFact.Side.TARGET] = driver.environment(
-            target, context
-        )
+        facts = record.environment[EnvironmentFact.Side.TARGET] = self._facts(target, context)
         self._label(facts.get(SIMULATOR, ""))
         record.started_at = datetime.now(UTC)
         if self.watching is not None:
@@ -359,6 +367,16 @@ class Steps:
             text = storable(simulator)[:MOST_LETTERS]
             self.keeper.patiently(lambda: mine.update(simulator=text))
 
+    def _facts(self, target: Target, context: Context) -> Mapping[str, str]:
+        """Return the facts of the target, and which version of a credential is in use. Raise DriverError."""
+        known = knower(self._server().team_id)  # what was changed since the run began is told, too
+        sent = self.driver.sends(target.base_url, self.parameters)
+        used = {
+            name: self.keeper.patiently(partial(known, str(self.parameters[name]), urls)).fact
+            for name, urls in sent.items()
+        }
+        return {**self.driver.environment(target, context), **used}
+
     def _look_again(self, target: Target, context: Context) -> None:
         """Read the target's facts once more, to find a change during the last run, too.
 
@@ -368,7 +386,7 @@ class Steps:
         self.looks_again = True
         side = EnvironmentFact.Side.TARGET
         try:
-            self.record.environment_after[side] = self.driver.environment(target, context)
+            self.record.environment_after[side] = self._facts(target, context)
         except DriverError as error:
             self._note_unread(str(error))
         except Cancelled:

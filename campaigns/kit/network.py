@@ -159,6 +159,11 @@ def normalised_address(url: str) -> str:
     return f"[{host}]:{endpoint.port}" if ":" in host else f"{host}:{endpoint.port}"
 
 
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of a URL of the web, equal for all spellings of one server. Raise BadUrl."""
+    return f"{parse_url(url).scheme}://{normalised_address(url)}"
+
+
 def _host(written: str, *, bracketed: bool) -> tuple[str, Address | None]:
     """Return a URL's host as a name or an address. Raise BadUrl where it is ambiguous."""
     host = plain_name(written)

@@ -14,6 +14,7 @@ from campaigns.models.campaigns import (
     on_address,
     on_target,
 )
+from campaigns.models.credentials import Credential
 from campaigns.models.evidence import (
     DeletedSamples,
     Distribution,
@@ -96,6 +97,7 @@ __all__ = [
     "Comment",
     "Conclusion",
     "ConfirmedRights",
+    "Credential",
     "Decision",
     "DeclaredMetric",
     "DeletedSamples",

@@ -27,6 +27,7 @@ class Announcement(models.Model):
         MENTIONED = "mentioned", "somebody mentioned you"
         LAUNCH_REQUESTED = "launch_asked", "a launch waits for approval"
         LAUNCH_DECIDED = "launch_decided", "a launch was decided on"
+        CREDENTIAL_ENDS = "credential_ends", "a credential of the team ends soon"
         TRIAL = "trial", "a trial of a channel"
 
     kind = models.CharField(max_length=30, choices=Kind)

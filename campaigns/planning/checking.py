@@ -49,6 +49,7 @@ from campaigns.planning.search import Search, as_json, read_search
 from campaigns.planning.stopper import no_one_to_stop, who_stops
 from campaigns.planning.watched_metrics import PREFIX, choosable_metrics, watched_metric
 from campaigns.targets.allowed import Allowed, allowed_on
+from campaigns.targets.credentials.opening import why_not
 from campaigns.targets.feeds import why_not_read
 from campaigns.targets.reaching import as_known
 from campaigns.targets.variables import Variables, variables_of
@@ -316,6 +317,9 @@ def _check_plan(definition: CheckedDefinition, driver: Driver) -> None:
             parameters = {**definition.campaign.parameters, **cell}
             if why := driver.lacks(known[target.pk], parameters):
                 raise Invalid({"target" if len(known) == 1 else "targets": [why]})
+            for name, urls in driver.sends(target.base_url, parameters).items():
+                if why := why_not(target.team_id, str(parameters[name]), urls):
+                    raise Invalid({_path(name, cell): [why]})
             for name, urls in driver.reads(parameters).items():
                 if messages := list(
                     filter(None, (read(target, url, driver.why_read) for url in urls))

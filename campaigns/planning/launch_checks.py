@@ -33,6 +33,7 @@ from campaigns.planning.search import search_of
 from campaigns.planning.stopper import no_one_to_stop, who_stops
 from campaigns.targets import overload
 from campaigns.targets.allowed import allowed_on
+from campaigns.targets.credentials.opening import ends_soon, why_not
 from campaigns.targets.feeds import why_not_read
 from campaigns.targets.probing import looked_at
 from campaigns.targets.reaching import as_known
@@ -283,6 +284,29 @@ def _feeds(planned: Planned) -> Checks:
             yield _judged("feed allowed", target, next(filter(None, refusals), ""))
 
 
+def _credentials(planned: Planned) -> Checks:
+    """Whether the credentials that runs name are there, are valid, and may be sent where the runs send them."""
+    for target in planned.targets:
+        sent = _sent(planned, target)
+        for name, urls in sent.items():
+            yield _judged("credential", target, why_not(target.team_id, name, urls))
+        if ending := next(filter(None, (ends_soon(target.team_id, name) for name in sent)), ""):
+            yield LaunchCheck(
+                "end of the credential", target.name, Outcome.FAILED, ending, required=False
+            )
+
+
+def _sent(planned: Planned, target: Target) -> dict[str, list[str]]:
+    """Return the URLs that each credential is sent to in runs of a target."""
+    found: dict[str, list[str]] = {}
+    for levels in planned.at(target):
+        parameters = {**planned.campaign.parameters, **levels}
+        for name, urls in planned.driver.sends(target.base_url, parameters).items():
+            known = found.setdefault(str(parameters[name]), [])
+            known += [url for url in urls if url not in known]
+    return found
+
+
 def _rights(planned: Planned) -> Checks:
     """Whether an admin confirmed the rights with which what the author wrote is executed."""
     for target in planned.targets:
@@ -360,7 +384,7 @@ def _first_lack(planned: Planned, target: Target, seen: TargetView) -> str:
 
 ALWAYS = (
     *(_program, _choices, _in_use, _apart, _address, _limits, _needs, _feeds),
-    *(_rights, _overload, _watched_search),
+    *(_credentials, _rights, _overload, _watched_search),
 )
 """Before each step that loads a target."""
 AT_LAUNCH = (_fitness, _watches, _health, _pool, _last_try_out)

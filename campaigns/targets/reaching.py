@@ -11,6 +11,7 @@ from campaigns.kit.http.credentials import Login
 from campaigns.kit.mappings import Settings
 from campaigns.models import Setting, SshLogin, Target, TargetStep
 from campaigns.targets.actions import Action, Endpoint, Role, Server, SshAccess, parse
+from campaigns.targets.credentials.opening import knower
 from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 SLACK_SECONDS = 30.0
@@ -58,6 +59,7 @@ def as_known(target: Target) -> TargetView:
         hardware=target.hardware,
         ssh=access,
         unproved=tuple(proof["name"] for proof in target.proofs if not proof["ok"]),
+        credential_of=knower(target.team_id),
     )
 
 

@@ -19,8 +19,10 @@ from campaigns.kit.mappings import Columns, FieldValues, Settings
 from campaigns.kit.own_services import installation_rules
 from campaigns.kit.revisions import Seen, require_seen
 from campaigns.kit.rights import Right, require_right_of_sender
-from campaigns.models import Installation, Population, Target, Team, Watch
+from campaigns.models import Credential, Installation, Population, Target, Team, Watch
 from campaigns.targets.allowed import other_names
+from campaigns.targets.credentials.forms import SECRETS as OF_CREDENTIALS
+from campaigns.targets.credentials.opening import opener
 from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.names import UNNAMED
 from campaigns.targets.production import require_to_unmark
@@ -64,6 +66,7 @@ def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetV
         hardware=target.hardware,
         wanted=dict(wanted or {}),
         installation=installation_name(),
+        credential_of=opener(target.team_id),
     )
 
 
@@ -73,7 +76,7 @@ def installation_name() -> str:
 
 
 def unreadable_targets(database: str = "default") -> list[str]:
-    """Return the names of the targets with a secret that no key decrypts, also of their watches and populations."""
+    """Return the names of the targets with a secret that no key decrypts, also of their watches and populations, and of credentials."""
     targets = Target.objects.using(database).values_list("name", *SECRETS, *SSH_SECRETS)
     none = Value("")
     watches = Watch.objects.using(database).values_list(
@@ -86,6 +89,12 @@ def unreadable_targets(database: str = "default") -> list[str]:
     names = {
         name
         for name, *held in targets.order_by().union(*others, all=True)
+        if not all(map(encryption.is_readable, filter(None, held)))
+    }
+    credentials = Credential.objects.using(database).values_list("name", *OF_CREDENTIALS)
+    names |= {
+        f"the credential {name}"
+        for name, *held in credentials.order_by()
         if not all(map(encryption.is_readable, filter(None, held)))
     }
     return sorted(names)

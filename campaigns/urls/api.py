@@ -20,7 +20,7 @@ from campaigns.planning.api import fitness, launches, schemas
 from campaigns.planning.api import templates as team_templates
 from campaigns.results.api import evidence, history, retention, submissions, watched
 from campaigns.reviews.api import bundles, comments, conclusions, reports
-from campaigns.targets.api import populations, recipes, targets, trying, watches
+from campaigns.targets.api import credentials, populations, recipes, targets, trying, watches
 from campaigns.targets.api import settings as target_settings
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
@@ -92,6 +92,8 @@ urlpatterns = [
     path("targets/<int:pk>/fitness", fitness.FitnessOfTarget.as_view(), name="api-fitness"),
     path("targets/<int:pk>/ssh", target_settings.Ssh.as_view(), name="api-ssh"),
     path("targets/<int:pk>/ssh/accept", target_settings.AcceptHostKey.as_view(), name="api-accept"),
+    path("credentials", credentials.Credentials.as_view(), name="api-credentials"),
+    path("credentials/<int:pk>", credentials.OneCredential.as_view(), name="api-credential"),
     path("targets/<int:pk>/populations", populations.Populations.as_view(), name="api-populations"),
     path(
         "targets/<int:pk>/populations/<int:number>",

@@ -13,7 +13,7 @@ from campaigns.results.pages import importing, retention
 from campaigns.reviews.pages import bundles, comments, inbox
 from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
-from campaigns.targets.pages import populations, recipes, targets, watches
+from campaigns.targets.pages import credentials, populations, recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
 
 urlpatterns = [
@@ -88,6 +88,11 @@ urlpatterns = [
     path(
         "targets/<int:pk>/watches/<int:number>/delete/", watches.watch_delete, name="watch-delete"
     ),
+    path("credentials/", credentials.credential_list, name="credential-list"),
+    path("credentials/new/", credentials.credential_new, name="credential-new"),
+    path("credentials/<int:pk>/", credentials.credential_page, name="credential"),
+    path("credentials/<int:pk>/edit/", credentials.credential_edit, name="credential-edit"),
+    path("credentials/<int:pk>/delete/", credentials.credential_delete, name="credential-delete"),
     path("programs/", programs.program_list, name="program-list"),
     path("programs/new/", programs.program_new, name="program-new"),
     path("programs/<int:pk>/", programs.program_page, name="program"),

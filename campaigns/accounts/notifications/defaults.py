@@ -16,6 +16,7 @@ KINDS = [
     Kind.MENTIONED,
     Kind.LAUNCH_REQUESTED,
     Kind.LAUNCH_DECIDED,
+    Kind.CREDENTIAL_ENDS,
 ]
 """Events that are addressed to a person; events of campaigns have to be subscribed to."""
 

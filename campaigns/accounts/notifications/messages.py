@@ -41,6 +41,7 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
         "Look at the plan and the target, then approve or reject it.",
     ),
     Kind.LAUNCH_DECIDED: ("A launch was decided on", "Look at the campaign."),
+    Kind.CREDENTIAL_ENDS: ("A credential ends", "Give it a new certificate."),
     Kind.TRIAL: ("This is a test", "There is nothing to do: the channel works."),
 }
 """Title and next step of each kind; an announcement can replace the next step."""

@@ -25,7 +25,10 @@ ANSWER_SECONDS = 600
 """The time for which the end of a campaign is not told while its answer is being computed."""
 ENDED = (Announcement.Kind.CAMPAIGN_FINISHED, Announcement.Kind.CAMPAIGN_FAILED)
 NO_ANSWER = "There is no answer yet: the analysis has not ended."
-RIGHTS = {Announcement.Kind.LAUNCH_REQUESTED: Right.OPERATE}
+RIGHTS = {
+    Announcement.Kind.LAUNCH_REQUESTED: Right.OPERATE,
+    Announcement.Kind.CREDENTIAL_ENDS: Right.OPERATE,
+}
 """The right that receivers of a kind need, in addition to seeing the object, where none are named."""
 RETENTION_DAYS = 30
 

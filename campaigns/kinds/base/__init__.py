@@ -4,11 +4,13 @@ A kind is a module, or a folder, next to this package. Its name is the kind; it 
 a subclass of Driver. `values` holds what a driver receives and returns, `errors` what it raises on purpose.
 """
 
+from campaigns.kinds.base.credentials import Credential
 from campaigns.kinds.base.cutting_short import CutShort, cut_short
 from campaigns.kinds.base.driver import Driver
 from campaigns.kinds.base.errors import (
     AddressRefused,
     Cancelled,
+    CredentialRefused,
     DriverError,
     GeneratorFailed,
     LevelNotInForce,
@@ -53,6 +55,8 @@ __all__ = [
     "Cancelled",
     "ClosedLoop",
     "Context",
+    "Credential",
+    "CredentialRefused",
     "CutShort",
     "Distribution",
     "Driver",

@@ -7,7 +7,12 @@ from typing import Any, ClassVar
 from django import forms
 
 from campaigns.kinds.base.generating import with_generators
-from campaigns.kinds.base.parameters import ParameterField, of_other_families, parameters_of
+from campaigns.kinds.base.parameters import (
+    CredentialParameter,
+    ParameterField,
+    of_other_families,
+    parameters_of,
+)
 from campaigns.kinds.base.quiet import NO_TASK_LIST
 from campaigns.kinds.base.snippets import Snippet
 from campaigns.kinds.base.values import (
@@ -34,6 +39,7 @@ NAMED: Mapping[str, Callable[[ParameterField], bool]] = {
     "load": lambda field: field.role == "load",
     "may_be_load": lambda field: field.may_be_load,
     "instruments": lambda field: field.role == "instrument",
+    "credentials": lambda field: isinstance(field, CredentialParameter),
 }
 """What a field says, by the name under which a driver lists those that do."""
 
@@ -83,6 +89,7 @@ class Driver(ABC):
     load: ClassVar[tuple[str, ...]] = ()
     may_be_load: ClassVar[tuple[str, ...]] = ()
     instruments: ClassVar[tuple[str, ...]] = ()
+    credentials: ClassVar[tuple[str, ...]] = ()
     time_limit: ClassVar[str] = ""
     """Empty where there is none."""
     of_one_family: ClassVar[Mapping[str, str]] = {}
@@ -193,6 +200,13 @@ class Driver(ABC):
         parameters: also as texts that are not checked yet.
         """
         return {}
+
+    def sends(self, base_url: str, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return the URLs of all servers that get a credential, by the parameter that names it; by default that of the target.
+
+        parameters: also as texts that are not checked yet.
+        """
+        return {name: [base_url] for name in self.credentials if parameters.get(name)}
 
     def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
         """Return values of parameters that a target is known to serve; the first is the form's initial value.

@@ -7,13 +7,15 @@
   ├─ GeneratorFailed      the load generator broke, not the target; the run is `void`
   ├─ NotClean             the clean state could not be reached; the run is `void`
   │  └─ NotOurs           the target holds things of others, who alone may remove them
+  ├─ CredentialRefused    a credential of the team is not there, has ended, or may not be sent there; `void`
   ├─ RightsNotConfirmed   the login has rights beyond the target that no admin confirmed; the run is `void`
   ├─ RemovedByOthers      what the run had made on the target is gone; the run is `void`
   ├─ LevelNotInForce      a level did not take effect on the target; the run is `void`
   └─ AddressRefused       the network rules exclude the address; the run is `void`
   Cancelled               the context's cancel flag was seen; load has stopped
 
-A void run is repeated, except after MachineRefused, NotOurs, RightsNotConfirmed and AddressRefused, where another attempt would fail again.
+A void run is repeated, except after MachineRefused, NotOurs, CredentialRefused, RightsNotConfirmed and AddressRefused, where another
+attempt would fail again.
 Any other exception is a bug: it keeps its traceback and is re-raised.
 """
 
@@ -64,6 +66,13 @@ class NotClean(DriverError):
 class NotOurs(NotClean):
     """The target holds things that others made; perfdash never removes them."""
 
+    lasting = True
+
+
+class CredentialRefused(DriverError):
+    """A credential of the team is not there, has ended, may not be sent to an address, or the server refuses it."""
+
+    void = True
     lasting = True
 
 

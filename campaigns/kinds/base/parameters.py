@@ -12,6 +12,8 @@ from django import forms
 from campaigns.kit.forms import JsonText, Listed, OneOf
 from campaigns.kit.mappings import Parameters
 
+LONGEST_NAME = 60
+"""Letters of the name of a credential."""
 Role = Literal["setting", "load", "work", "instrument"]
 
 
@@ -74,6 +76,21 @@ class YesNoParameter(ParameterField, forms.BooleanField):
 
 class TextParameter(ParameterField, forms.CharField):
     """A text."""
+
+
+class CredentialParameter(TextParameter):
+    """The name of a credential of the team. It is no level: facts tell which version a run used."""
+
+    def __init__(self, *, help_text: str, **named: Any) -> None:
+        super().__init__(
+            label="Credential",
+            varies=False,
+            required=False,
+            initial="",
+            max_length=LONGEST_NAME,
+            help_text=help_text,
+            **named,
+        )
 
 
 class ListParameter(ParameterField, Listed):

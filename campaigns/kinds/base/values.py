@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from campaigns.kinds.base.credentials import Credential, none_known
 from campaigns.kinds.base.errors import Cancelled, GeneratorFailed
 from campaigns.kinds.base.generating import Gather
 from campaigns.kinds.programs.program import Outcome, ProgramFailed, run_program
@@ -106,6 +107,7 @@ class Target:
     ssh: how commands reach its machine; None where nobody has said so.
     installation: the identifier of this perfdash, for `naming`.
     unproved: the names of the proofs that failed when it was probed last.
+    credential_of: returns a credential of its team by name, for the URLs that it will be sent to; raises CredentialRefused.
     """
 
     name: str
@@ -121,6 +123,9 @@ class Target:
     ssh: SshAccess | None = None
     installation: str = ""
     unproved: tuple[str, ...] = ()
+    credential_of: Callable[[str, Sequence[str]], Credential] = field(
+        default=none_known, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from campaigns.accounts import second_factor
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
-from campaigns.models import Channel, Population, Program, SshLogin, Target, Watch
+from campaigns.models import Channel, Credential, Population, Program, SshLogin, Target, Watch
 from campaigns.overview.checks import named
+from campaigns.targets.credentials.forms import SECRETS as OF_CREDENTIALS
 from campaigns.targets.forms import SECRETS
 
 OF_LOGINS = ("password", "key")
@@ -54,12 +55,16 @@ class Command(RecordedCommand):
                 .select_related("target")
                 .order_by("pk")
             )
+            credentials = Credential.objects.select_for_update(of=("self",), no_key=True).order_by(
+                "pk"
+            )
             for row, name_of_target, secrets in (
                 *((target, target.name, SECRETS) for target in targets),
                 *((login, login.target.name, OF_LOGINS) for login in logins),
                 *((watch, watch.target.name, OF_LOGINS) for watch in watches),
                 *((each, f"{each} of {each.user}", OF_CHANNELS) for each in channels),
                 *((each, f"{each} of {each.target.name}", OF_POPULATIONS) for each in populations),
+                *((each, f"the credential {each}", OF_CREDENTIALS) for each in credentials),
             ):
                 for name in filter(partial(getattr, row), secrets):
                     try:

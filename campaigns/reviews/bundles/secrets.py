@@ -10,6 +10,7 @@ from campaigns.models import (
     ApiToken,
     Campaign,
     Channel,
+    Credential,
     Invitation,
     Population,
     Program,
@@ -112,6 +113,7 @@ def _stored_secrets() -> Iterator[str]:
         *SshLogin.objects.values_list("password", "key"),
         *Watch.objects.values_list("password", "key"),
         *Population.objects.values_list("key"),
+        *Credential.objects.values_list("password", "token", "certificate", "key"),
         *Channel.objects.values_list("address", "secret", "former_secret"),
         *(row.values() for row in Program.objects.values_list("secrets", flat=True)),
     )

@@ -18,6 +18,7 @@ from campaigns.models import (
     Channel,
     Comment,
     Conclusion,
+    Credential,
     Distribution,
     Evidence,
     Exclusion,
@@ -138,6 +139,9 @@ def rows_of(team: Team, number: int) -> Rows:
             "watches": watch.pk,
             "populations": Population.objects.create(
                 target=target, hosts=1, organization="ACME", activation_keys="key", state="ready"
+            ).pk,
+            "credentials": Credential.objects.create(
+                team=team, name=f"feed-{number}", places=["https://cdn.example:443"]
             ).pk,
             "source": "ssh",
             "teams": team.pk,

@@ -16,6 +16,7 @@ from campaigns.models import (
     Attempt,
     Campaign,
     Channel,
+    Credential,
     EffectiveSetting,
     EnvironmentFact,
     Factor,
@@ -44,6 +45,9 @@ WEBHOOK = "https://hooks.example.com/services/T00/B00/secretpath"
 SLACK = "https://hooks.slack.com/services/T1/B2/nobodystoredthis"
 POPULATION_KEY = "key-that-seals-identities"
 SIGNING = "webhook-signing-secret"
+FEED_PASSWORD = "password-of-a-feed"  # noqa: S105
+FEED_TOKEN = "token-of-a-feed"  # noqa: S105
+FEED_KEY = OTHERS_KEY.replace("c4Cmbo", "d5Dnco")
 
 
 @pytest.fixture
@@ -79,6 +83,13 @@ def kept(downloads):
         activation_keys="key",
         key=encryption.encrypt(POPULATION_KEY),
     )
+    Credential.objects.create(
+        team=downloads.target.team,
+        name="cdn",
+        password=encryption.encrypt(FEED_PASSWORD),
+        token=encryption.encrypt(FEED_TOKEN),
+        key=encryption.encrypt(FEED_KEY),
+    )
     Channel.objects.create(
         user=somebody("channel-holder"),
         name="c",
@@ -101,7 +112,7 @@ def spellings(secret):
 def planted(token):
     """Each secret as people and programs write it, in one text."""
     secrets = [PASSWORD, SSH_PASSWORD, KEY, WEBHOOK, SIGNING, POPULATION_KEY, settings.SECRET_KEY]
-    secrets += [*settings.ENCRYPTION_KEYS]
+    secrets += [*settings.ENCRYPTION_KEYS, FEED_PASSWORD, FEED_TOKEN, FEED_KEY]
     text = " ; ".join(form for secret in secrets for form in spellings(secret))
     login = "https://admin:unstored-login@server/x"
     header = "Authorization: Bearer unstored.bearer.token, Basic dW5zdG9yZWQ6YmFzaWM="
@@ -142,7 +153,14 @@ def plant(campaign, text, ann):
 
 def forbidden(token):
     plain = [PASSWORD, SSH_PASSWORD, "b3BlbnNzaC1rZXktdjE", "c4CmboNzaC1rZXktdjE", WEBHOOK, SIGNING]
-    plain += [POPULATION_KEY, settings.SECRET_KEY, *settings.ENCRYPTION_KEYS, token]
+    plain += [
+        POPULATION_KEY,
+        FEED_PASSWORD,
+        FEED_TOKEN,
+        settings.SECRET_KEY,
+        *settings.ENCRYPTION_KEYS,
+        token,
+    ]
     forms = [form for secret in plain for form in spellings(secret)]
     forms += ["unstored-login", "unstored.bearer.token", "dW5zdG9yZWQ6YmFzaWM=", "nobodystoredthis"]
     return [*forms, "in-settings-of-the-target", "note-of-the-target", "ca-of-the-target", "gAAAA"]
