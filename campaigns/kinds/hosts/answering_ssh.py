@@ -2,7 +2,9 @@
 
 A kind uses it as `answering`. Foreman reaches host number n at `first_port` + n, by its parameter `remote_execution_ssh_port`:
 
-    request = ssh_request(context, 2000, "192.0.2.10", 22000, keys=[what the smart proxy answers at GET /ssh/pubkey], host_key=...)
+    request = ssh_request(
+        context, 2000, "192.0.2.10", 22000, keys=[what the smart proxy answers at GET /ssh/pubkey], host_key=host_key_of(installation)
+    )
     with answering_ssh(context, request) as hosts:
         # all ports are open: start the job
         while is_running(job):
@@ -10,10 +12,11 @@ A kind uses it as `answering`. Foreman reaches host number n at `first_port` + n
         answered = hosts.end()
 
 `Answered` has then other columns. host, port, job; connected_us, fetched_us, started_us, finished_us: of the first login, of the whole
-script, of its begin and end; script_sha256, script_bytes, exit_code, cancelled (killed), failure and words as there; logins, sessions,
+script, of its begin and end; script_sha256, script_bytes, exit_code, cancelled (killed), failure and words as there; connections, logins, sessions,
 refused (keys), faults (what no smart proxy asks for): of the host. `connect_seconds`: until all ports were open.
 """
 
+import hashlib
 import ipaddress
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +25,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from campaigns.kinds.base.errors import DriverError
+from campaigns.kinds.base.errors import DriverError, GeneratorFailed
 from campaigns.kinds.base.values import Context
 from campaigns.kinds.hosts.answering import Hosts, PretendedScript, answering, hosts_request
 from campaigns.kit.mappings import ProgramRequest
@@ -39,13 +42,13 @@ FIRST_PORT, LAST_PORT = 1024, 65_535
 def answering_ssh(context: Context, request: ProgramRequest) -> Iterator[Hosts]:
     """Let hosts answer until the block is left; it begins when all ports are open.
 
-    Raise DriverError where one cannot be opened, Cancelled or GeneratorFailed.
+    Raise GeneratorFailed where one cannot be opened, Cancelled.
     """
     with answering(context, request, SSH_PROGRAM) as hosts:
         missing = hosts.asked - int(hosts.progress["hosts_listening"])
         if missing:
             words = next(words for words in hosts.end().rows["words"] if words)
-            raise DriverError(
+            raise GeneratorFailed(
                 f"{missing} of {hosts.asked} virtual hosts cannot listen: {words}. Check the address, and choose other ports, best "
                 "below those that the system gives to connections (net.ipv4.ip_local_port_range)."
             )
@@ -81,7 +84,20 @@ def ssh_request(
 
 def new_host_key() -> str:
     """Return a private key for hosts, in the format of OpenSSH."""
-    key = Ed25519PrivateKey.generate()
+    return _written(Ed25519PrivateKey.generate())
+
+
+def host_key_of(installation: str) -> str:
+    """Return the private key of all virtual hosts of an installation, in the format of OpenSSH: always the same.
+
+    A smart proxy stores the key of each address and port, and refuses another one there later, also for the hosts of another
+    population. The key is no secret, since it protects nothing: the hosts have no secrets, and take none.
+    """
+    seed = hashlib.sha256(f"host key of the virtual hosts of {installation}".encode()).digest()
+    return _written(Ed25519PrivateKey.from_private_bytes(seed))
+
+
+def _written(key: Ed25519PrivateKey) -> str:
     return key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
 
 

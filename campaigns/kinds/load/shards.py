@@ -37,7 +37,7 @@ COUNTED = (
         "disconnects",
         "bad_messages",
     ),
-    *("hosts_listening", "sessions", "jobs_started", "refused", "faults"),
+    *("hosts_listening", "connections", "sessions", "jobs_started", "refused", "faults"),
 )
 WORST = ("waited_share", "unconnected_because")
 """Of progress: that of the process which it is worst for; of words, any that one has."""

@@ -32,7 +32,7 @@ class Shared:
 
 
 class SshHost:
-    """A host with its port. connected_ns: when somebody first logged in; sessions, refused, faults: how many there were.
+    """A host with its port. connected_ns: when somebody first logged in; begun (connections), sessions, refused, faults: how many.
 
     refused: keys that may not log in. faults: what no smart proxy asks for.
     """
@@ -44,7 +44,7 @@ class SshHost:
         self.tasks = shared.tasks
         self.jobs: dict[str, Job] = {}
         self.connected_ns = 0
-        self.logins = self.sessions = self.refused = self.faults = 0
+        self.begun = self.logins = self.sessions = self.refused = self.faults = 0
         self.failure: LoadFailed | None = None
         self.words = ""
         self.connections: set[asyncssh.SSHServerConnection] = set()
@@ -148,6 +148,7 @@ class Server(asyncssh.SSHServer):
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         """Begin."""
         self._connection = conn
+        self._host.begun += 1
         self._host.connections.add(conn)
 
     def connection_lost(self, exc: Exception | None) -> None:
