@@ -50,6 +50,8 @@ class KatelloBehaviour:
     job_failure: str = "script"  # of the hosts that fail: see jobs.FAILURES
     lost_cancels: int = 0  # cancellations of a job that reach nobody, unless they are forced
     may_run_jobs: bool = True
+    may_edit_hosts: bool = True
+    may_view_parameters: bool = True  # of hosts
     mqtt_broker: str = ""  # host:port, where the smart proxy tells registered hosts of their jobs; without it SSH is modelled
     start_seconds: float = 0.0  # until a planned task runs
     cancel_seconds: float = 0.1

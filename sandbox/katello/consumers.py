@@ -57,6 +57,13 @@ class Host:
     built: bool = False
     token: str = ""  # of its script, for /unattended/built
     collections: set[int] = field(default_factory=set)
+    ip: str = ""
+    ip6: str = ""
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name
+
+    def value(self, name: str) -> Any:
+        """Tell the value of a parameter; None without one."""
+        return self.parameters.get(name, {}).get("value")
 
 
 @dataclass(slots=True, eq=False)
@@ -144,7 +151,7 @@ class Consumers:
                 "This host is reporting a DMI UUID that differs from the existing registration.",
             )
         self._forget_dmi(known)
-        known.dmi_uuid = dmi_uuid
+        known.dmi_uuid, known.ip = dmi_uuid, str(facts.get("network.ipv4_address") or "")
         if dmi_uuid:
             self._dmi.setdefault(dmi_uuid, set()).add(known.pk)
         return known

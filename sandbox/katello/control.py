@@ -27,7 +27,7 @@ from sandbox.katello.syncs import Syncs
 PATH = "/simulator/"
 DEEDS = (
     *("sessions/expire", "tasks/cancel", "syncs", "commit", "restart", "empty", "counts/reset"),
-    "renew",
+    *("renew", "known_hosts/clear"),
 )
 
 
@@ -110,6 +110,7 @@ class Control:
             "content_views": self.views.count(),
             "jobs": self.jobs.told(),
             "pull": self.jobs.pull.told(),
+            "ssh": self.jobs.runner.told(),
             "machine": self.load.machine.document(),
             "puma": self.load.told(),
             "content_app": self.load.told_of_content(),
@@ -141,6 +142,8 @@ class Control:
                 self.commits.end(commit=True)
             case "restart":
                 self.load.restart()
+            case "known_hosts/clear":
+                self.jobs.runner.known.clear()
             case "empty":
                 self.consumers.renew()
             case "counts/reset":

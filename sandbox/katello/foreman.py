@@ -1,6 +1,7 @@
 """Foreman's API of hosts, organizations, activation keys, settings and status."""
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from sandbox.katello import inventory
-from sandbox.katello.answers import Problem, document
+from sandbox.katello.answers import Problem, denied, document
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.consumers import ActivationKey, Consumers, Host
 from sandbox.katello.lists import listed
@@ -58,6 +59,8 @@ class Foreman:
         match request.method, request.path.strip("/").split("/"):
             case "GET", ["api", "v2", "hosts", *rest]:
                 return self._hosts(request, rest)
+            case "PUT", ["api", "v2", "hosts", pk]:
+                return self._change(self._host(pk), body)
             case "DELETE", ["api", "v2", "hosts", pk]:
                 host = self._host(pk)
                 self.consumers.delete(host)
@@ -85,12 +88,42 @@ class Foreman:
         return self.consumers.organizations.values()
 
     def _hosts(self, request: web.BaseRequest, rest: list[str]) -> web.Response:
+        if rest[1:] == ["parameters"]:
+            return listed(request, self._parameters(self._host(rest[0])))
         if rest:
-            return document(self._told(self._host(rest[0])))
+            return document(self._whole(self._host(rest[0])))
         fit = fits(request.query.get("search", ""))
         everybody = list(self.consumers.listed())
         results = [host for host in everybody if fit(host)]
-        return listed(request, results, self._told, total=len(everybody))
+        tell = self._with_parameters if "include" in request.query else self._told
+        return listed(request, results, tell, total=len(everybody))
+
+    def _parameters(self, host: Host) -> list[dict[str, Any]]:
+        if not self.behaviour().may_view_parameters:
+            raise denied("view_params")
+        return list(host.parameters.values())
+
+    def _with_parameters(self, host: Host) -> dict[str, Any]:
+        seen = self.behaviour().may_view_parameters
+        return self._told(host) | {"parameters": list(host.parameters.values()) if seen else []}
+
+    def _whole(self, host: Host) -> dict[str, Any]:
+        permissions = {"view_hosts": True, "edit_hosts": self.behaviour().may_edit_hosts}
+        return self._with_parameters(host) | {"permissions": permissions}
+
+    def _change(self, host: Host, body: dict[str, Any]) -> web.Response:
+        """Change a host; parameters that are not named are deleted, where any are."""
+        if not self.behaviour().may_edit_hosts:
+            raise denied("edit_hosts")
+        changed = body.get("host")
+        changed = changed if isinstance(changed, dict) else {}
+        for name in ("ip", "ip6"):
+            if name in changed:
+                setattr(host, name, _address(changed[name]))
+        if "host_parameters_attributes" in changed:
+            rows = [_parameter(each) for each in changed["host_parameters_attributes"] or ()]
+            host.parameters = {row["name"]: row for row in rows}
+        return document(self._whole(host))
 
     def _host(self, pk: str) -> Host:
         result = self.consumers.hosts.get(int(pk)) if pk.isdecimal() else self.consumers.named(pk)
@@ -114,6 +147,8 @@ class Foreman:
             "name": host.name,
             "organization_id": organization.pk,
             "organization_name": organization.label,
+            "ip": host.ip or None,
+            "ip6": host.ip6 or None,
             "location_id": 2,
             "location_name": inventory.LOCATIONS[2],
             "build": False,
@@ -220,3 +255,35 @@ def _database() -> dict[str, Any]:
 
 def _cache() -> dict[str, Any]:
     return {"servers": [{"status": "ok", "duration_ms": "1"}]}
+
+
+def _address(value: object) -> str:
+    """Read an IP address. Raise Problem."""
+    try:
+        return str(ipaddress.ip_address(str(value))) if value else ""
+    except ValueError:
+        raise _invalid("Ip is invalid") from None
+
+
+def _parameter(each: object) -> dict[str, Any]:
+    """Read a parameter of a host, with its value in its type. Raise Problem."""
+    given = each if isinstance(each, dict) else {}
+    name, kind = str(given.get("name") or ""), given.get("parameter_type") or "string"
+    value: Any = given.get("value")
+    if not name or " " in name:
+        raise _invalid("Name can't be blank")
+    if kind == "integer":
+        if not str(value).lstrip("-").isdecimal():
+            raise _invalid("Value is invalid integer")
+        value = int(str(value))
+    elif kind == "boolean":
+        if str(value).lower() not in ("true", "false"):
+            raise _invalid("Value is invalid boolean")
+        value = str(value).lower() == "true"
+    return {"name": name, "value": value, "parameter_type": kind}
+
+
+def _invalid(text: str) -> Problem:
+    return Problem(
+        422, {"error": {"message": f"Validation failed: {text}", "full_messages": [text]}}
+    )

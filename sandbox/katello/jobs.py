@@ -29,6 +29,7 @@ from sandbox.katello.remote_execution import (
     handed_over,
 )
 from sandbox.katello.searching import fits
+from sandbox.katello.ssh import BY_IP, PORT, Errand, NotDone, Runner
 from sandbox.katello.tasks import JOB, JOB_OF_HOST, NEVER, Task, Tasks
 
 PROXY = 3
@@ -75,6 +76,9 @@ class Job:
     parts: dict[int, Part] = field(
         default_factory=dict
     )  # of hosts that fetch them, by number; not yet done
+    errands: dict[int, asyncio.Task[None]] = field(
+        default_factory=dict
+    )  # on hosts to which the proxy logs in, by number; not yet done
     ends: float | None = field(init=False)
     """When the last of its hosts ends, in seconds since the start; None: never."""
 
@@ -104,7 +108,7 @@ class Job:
 
     def look(self) -> None:
         """See again when the last of its hosts ends."""
-        if self.parts:
+        if self.parts or self.errands:
             self.ends = None
             return
         ends = [self.ended(number) for number in range(len(self.spans))]
@@ -145,7 +149,14 @@ class Job:
         elif self.cancelled is None:
             self.cancelled = now
             self.parts.clear()
+            self.give_up_errands()
         self.look()
+
+    def give_up_errands(self) -> None:
+        """End what the proxy does on hosts."""
+        for errand in self.errands.values():
+            errand.cancel()
+        self.errands.clear()
 
 
 @dataclass(slots=True, eq=False)
@@ -295,6 +306,7 @@ class Jobs:
     consumers: Consumers
     tasks: Tasks
     pull: Pull
+    runner: Runner
     held: dict[int, Job] = field(default_factory=dict)
     collections: dict[int, str] = field(default_factory=dict)
     requests: int = 0
@@ -303,10 +315,13 @@ class Jobs:
 
     def renew(self) -> None:
         """Forget all of them."""
+        for job in self.held.values():
+            job.give_up_errands()
         self.held.clear()
         self.collections.clear()
         self.requests = self.listings = 0
         self.pull.renew()
+        self.runner.renew()
 
     def told(self) -> dict[str, int]:
         """Tell how many there are, and what was asked while one ran."""
@@ -442,7 +457,43 @@ class Jobs:
         self._add_tasks(job, behaviour, request_id)
         if behaviour.mqtt_broker and backend is SCRIPT:
             self._tell_hosts(job, batched=level is None)
+        elif backend is SCRIPT:
+            self._log_in(job, min(machine.rex_slots, level or len(hosts)), batched=level is None)
         return job
+
+    def _log_in(self, job: Job, slots: int, *, batched: bool) -> None:
+        """Let the proxy log in to the hosts that say where they are, some at a time."""
+        free, loop = asyncio.Semaphore(max(1, slots)), asyncio.get_running_loop()
+        for number, (host, span) in enumerate(zip(job.hosts, job.spans, strict=True)):
+            if host.value(PORT) and host.value(BY_IP) and (host.ip or host.ip6):
+                span.ended, span.failure = None, ""
+                seconds = handed_over(job.spans, number, batched=batched)
+                job.errands[number] = loop.create_task(self._on_host(job, number, seconds, free))
+        job.look()
+
+    async def _on_host(
+        self, job: Job, number: int, seconds: float, free: asyncio.Semaphore
+    ) -> None:
+        await asyncio.sleep(seconds)
+        host, span, failure = job.hosts[number], job.spans[number], ""
+        script = "".join(f"{value}\n" for value in job.inputs.values())
+        limit = job.limits["execution_timeout_interval"]
+        errand = Errand(
+            f"{job.pk}-{number}", host.ip or host.ip6, int(host.value(PORT)),
+            f"#!/bin/sh\n{script}", float(limit) if limit else None,
+        )  # fmt: skip
+
+        def began() -> None:
+            span.begun = job.since(self.now())
+
+        try:
+            async with free:
+                failure = "script" if await self.runner.run(errand, began) else ""
+        except NotDone as problem:
+            failure = problem.failure
+        span.ended, span.failure = job.since(self.now()), failure
+        if job.errands.pop(number, None):
+            job.look()
 
     def _tell_hosts(self, job: Job, *, batched: bool) -> None:
         """Let the hosts that are registered fetch their parts, each once the proxy knows of it."""

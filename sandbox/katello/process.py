@@ -34,6 +34,10 @@ class SimulatedKatello:
         """Cancel all that runs, as somebody does in Foreman."""
         self._say("POST", "tasks/cancel")
 
+    def clear_known_hosts(self) -> None:
+        """Let the smart proxy forget the host keys that it knows."""
+        self._say("POST", "known_hosts/clear")
+
     def commit(self) -> None:
         """Commit all transactions that `commit_seconds` holds."""
         self._say("POST", "commit")

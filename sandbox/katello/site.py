@@ -44,6 +44,8 @@ from sandbox.katello.reclaiming import Reclaiming
 from sandbox.katello.rhsm import PREFIX as RHSM
 from sandbox.katello.rhsm import Rhsm
 from sandbox.katello.rhsm import said as refused_by_katello
+from sandbox.katello.ssh import PATH as PUBLIC_KEY
+from sandbox.katello.ssh import Runner
 from sandbox.katello.syncs import Syncs
 from sandbox.katello.tasks import PROXY_SYNC, Task, Tasks
 from sandbox.katello.tokens import Tokens
@@ -96,9 +98,10 @@ class Site:
             lambda: self._load.machine,
             cache(lambda: authority.client_context(PROXY_NAME)),
         )
+        self._runner = Runner()
         self._jobs = Jobs(
             *(behaves, now, lambda: self._load.machine, consumers, self._tasks),
-            self._pull,
+            *(self._pull, self._runner),
         )
         self._delivery = Delivery(
             *(behaves, self._load, lambda: self._syncs.held),
@@ -152,6 +155,8 @@ class Site:
             return await self._delivered(request)
         if pulled := self._pull.answer(request, _identity(request), raw):
             return pulled  # the smart proxy's, and no request of the model
+        if request.path == PUBLIC_KEY:
+            return web.Response(text=self._runner.public_key)
         try:
             await self._load.go_through(request.method, request.path)
             if behaviour.commit_seconds and request.method == "POST":

@@ -82,6 +82,57 @@ def test_a_host_that_is_deleted_is_gone(
     assert three[2].ask("GET").status == 410
 
 
+def test_a_change_of_a_host_names_all_of_its_parameters(
+    admin: Callable[..., Said], three: list[Registered]
+) -> None:
+    path = "/api/v2/hosts/bench-1.example"
+    first = {"name": "remote_execution_ssh_port", "value": "22001", "parameter_type": "integer"}
+    second = {"name": "rack", "value": "7", "parameter_type": "string"}
+    rows = [first | {"value": 22001}, second]
+
+    changed = {"ip": "192.0.2.10", "host_parameters_attributes": [first, second]}
+    told = admin("PUT", path, {"host": changed}).json
+    assert (told["ip"], told["parameters"]) == ("192.0.2.10", rows)
+    listed = admin("GET", "/api/v2/hosts?search=bench-1&include=parameters").json["results"]
+    assert listed[0]["parameters"] == rows
+    admin("PUT", path, {"host": {"host_parameters_attributes": [second]}})
+    told = admin("GET", path).json
+    assert (told["ip"], told["parameters"]) == ("192.0.2.10", [second])
+    assert told["permissions"]["edit_hosts"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ip": "300.0.0.1"},
+        {"host_parameters_attributes": [{"name": "", "value": "1"}]},
+        {"host_parameters_attributes": [{"name": "a", "value": "x", "parameter_type": "integer"}]},
+        {"host_parameters_attributes": [{"name": "a", "value": "x", "parameter_type": "boolean"}]},
+    ],
+    ids=["address", "name", "integer", "boolean"],
+)
+def test_a_change_of_a_host_that_is_not_valid_is_refused(
+    admin: Callable[..., Said], three: list[Registered], changed: dict[str, Any]
+) -> None:
+    assert admin("PUT", "/api/v2/hosts/bench-1.example", {"host": changed}).status == 422
+
+
+def test_who_may_not_change_hosts_is_refused(
+    admin: Callable[..., Said], three: list[Registered], server: SimulatedKatello
+) -> None:
+    server.behave(may_edit_hosts=False, may_view_parameters=False)
+
+    assert admin("PUT", "/api/v2/hosts/bench-1.example", {"host": {}}).status == 403
+    assert admin("GET", "/api/v2/hosts/bench-1.example/parameters").status == 403
+
+
+def test_the_smart_proxy_tells_its_public_key_to_everybody(stranger: Client) -> None:
+    told = stranger.ask("GET", "/ssh/pubkey")
+
+    assert told.status == 200
+    assert told.raw.startswith(b"ssh-ed25519 ")
+
+
 def test_hosts_are_deleted_in_bulk_by_a_task(
     server: SimulatedKatello, admin: Callable[..., Said], three: list[Registered]
 ) -> None:
