@@ -39,10 +39,12 @@ from campaigns.kinds.base.servers import (
     while_leased,
 )
 from campaigns.kinds.base.under_way import patience_of, remove_until_quiet
-from campaigns.kinds.remote_execution import preparing, virtual
+from campaigns.kinds.remote_execution import preparing, virtual, virtual_ssh
 from campaigns.kinds.remote_execution.ending import end_job, end_jobs, scatter
 from campaigns.kinds.remote_execution.form import (
     VIRTUAL,
+    VIRTUAL_SSH,
+    VIRTUALS,
     RemoteExecutionForm,
     changes_nothing,
     inputs_of,
@@ -50,7 +52,13 @@ from campaigns.kinds.remote_execution.form import (
 from campaigns.kinds.remote_execution.outcome import measured_of, resolution_of
 from campaigns.kinds.remote_execution.preparing import work_of
 from campaigns.kinds.remote_execution.presets import presets
-from campaigns.kinds.remote_execution.summary import HostRow, of_hosts, rows_of, times_us
+from campaigns.kinds.remote_execution.summary import (
+    HostRow,
+    classes_of,
+    of_hosts,
+    rows_of,
+    times_us,
+)
 from campaigns.kinds.remote_execution.watching import Watched, watch
 from campaigns.kinds.servers import job_invocations as jobs
 from campaigns.kinds.servers.foreman_hosts import settings_of
@@ -80,7 +88,7 @@ class RemoteExecution(Driver):
     sample = "host"
     work_units = ("host",)
     rate = ("hosts per second", "1/s")
-    why_read = "The virtual hosts of a worker connect to it."
+    why_read = "The virtual hosts of a worker need it."
     metrics = (
         Metric("job_duration", "Duration of the job", "s", lower_is_better=True, primary=True),
         Metric("hosts_rate", "Hosts per second", "1/s", lower_is_better=False),
@@ -115,15 +123,24 @@ class RemoteExecution(Driver):
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that the template is there with its inputs, and that the query finds enough hosts."""
         with katello_of(target, rules) as katello:
-            preparing.template_of(katello, parameters)
+            template = preparing.template_of(katello, parameters)
             preparing.require_hosts(katello, target, parameters)
+            if parameters["hosts_are"] != VIRTUAL_SSH:
+                return
+            virtual_ssh.require_script(template)
+            virtual_ssh.require_rights(katello, preparing.query_of(target, parameters))
+        virtual_ssh.keys_of(target, parameters, rules)
 
     def reads(self, parameters: Parameters) -> Mapping[str, Sequence[str]]:
-        """Return where virtual hosts connect to: the broker and the smart proxy."""
-        if parameters.get("hosts_are") != VIRTUAL:
+        """Return where virtual hosts connect to: the broker and the smart proxy; by SSH the smart proxy, whose key is read."""
+        way = parameters.get("hosts_are")
+        if way not in VIRTUALS:
             return {}
         broker, proxy = str(parameters.get("broker") or ""), str(parameters.get("proxy_url") or "")
-        named = {"broker": f"https://{broker}/" if broker else "", "proxy_url": proxy}
+        named = {
+            "broker": f"https://{broker}/" if broker and way == VIRTUAL else "",
+            "proxy_url": proxy,
+        }
         return {name: [url] for name, url in named.items() if url}
 
     def quiet(self, target: Target, rules: Rules) -> str:
@@ -168,10 +185,18 @@ class RemoteExecution(Driver):
             count = preparing.choose(katello, target, parameters, mark, work, names)
             work.save(context)
         asked = parameters["template"] or parameters["feature"]
-        return [
+        settings = [
             EffectiveSetting("hosts", parameters["hosts"], count, count == parameters["hosts"]),
             EffectiveSetting("template", asked, found.name, ok=True),
         ]
+        if parameters["hosts_are"] == VIRTUAL_SSH:
+            query = preparing.query_of(target, parameters)
+            settings.append(virtual_ssh.prepared(target, parameters, context, query, names))
+        return settings
+
+    def prepares_at_length(self, parameters: Parameters) -> bool:
+        """Return whether Foreman is told where it reaches each host, a request each."""
+        return parameters.get("hosts_are") == VIRTUAL_SSH
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Begin the job and wait for its end; Foreman's clock times it. The tasks of its hosts are read after it."""
@@ -193,6 +218,7 @@ class RemoteExecution(Driver):
                 with cut_short(context, parameters["hosts"], _counts) as watching:
                     watched = watch(katello, start, parameters["give_up_seconds"], watching, hosts)
             except CutShort as cut:
+                virtual.require_reached(parameters, hosts.progress if hosts else None)
                 if cancelled := jobs.count_cancelled(katello, work.task):
                     raise TargetUnavailable(
                         f"Somebody cancelled the job on {cancelled} hosts: that is no failure of the level."
@@ -204,6 +230,9 @@ class RemoteExecution(Driver):
                 )
             answered = hosts.end() if hosts else None
             rows = _rows(katello, watched)
+            counts = answered.counts if answered else None
+            ours = watched.gave_up or watched.timed_out
+            virtual.require_reached(parameters, counts, classes_of(rows, gave_up=ours))
         return measured_of(watched, rows, parameters, left, answered)
 
     def verify(
@@ -231,7 +260,7 @@ class RemoteExecution(Driver):
             Proof("job template", template.name, job.template, "", job.template == template.name),
             Proof("inputs other than asked", "none", ", ".join(other) or "none", "", not other),
             Proof("resolution of the duration", "any", resolution_of(watched, rows), "s", ok=True),
-            *virtual.proofs_of(measured.work["answered"], counts.succeeded),
+            *virtual.proofs_of(parameters, measured.work["answered"], counts.succeeded),
         ]  # fmt: skip
 
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """The parameters of the kind `remote_execution`."""
 
+import ipaddress
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ from campaigns.kinds.base.parameters import (
     ParameterField,
 )
 from campaigns.kinds.hosts.answering import MOST_HOSTS as MOST_VIRTUAL
+from campaigns.kinds.hosts.answering_ssh import FIRST_PORT, LAST_PORT, MOST_SSH_HOSTS
 from campaigns.kit.forms import Text
 from campaigns.kit.mappings import Parameters
 from campaigns.kit.network import BadUrl, parse_url
@@ -20,7 +22,9 @@ from campaigns.kit.network import BadUrl, parse_url
 SCRIPT_DEFAULT, ANSIBLE_DEFAULT = "Run Command - Script Default", "Run Command - Ansible Default"
 MOST_HOSTS = 20_000
 MOST_INPUTS = 20
-REGISTERED, VIRTUAL = "registered", "virtual"
+REGISTERED, VIRTUAL, VIRTUAL_SSH = "registered", "virtual", "virtual_ssh"
+VIRTUALS = (VIRTUAL, VIRTUAL_SSH)
+"""Values of `hosts_are` with which perfdash answers for the hosts of a population: by MQTT, and by SSH."""
 PORT = re.compile(r":\d{1,5}\Z", re.ASCII)
 BROKER_EXAMPLE = "Give a host and a port, such as proxy.example:1883."
 MOST_LETTERS_OF_NAME = 255
@@ -28,11 +32,16 @@ HARMLESS = ({"command": "date"}, {"command": "true"})
 """Inputs of the two templates above that change nothing on a host."""
 
 
-VIRTUAL_NEEDS = {
-    "population": "the number of a population of the target",
-    "broker": "host and port of the MQTT broker",
-    "proxy_url": "the address of the smart proxy",
+_POPULATION = {"population": "the number of a population of the target"}
+_PROXY = {"proxy_url": "the address of the smart proxy"}
+NEEDS = {
+    VIRTUAL: _POPULATION | {"broker": "host and port of the MQTT broker"} | _PROXY,
+    VIRTUAL_SSH: _POPULATION
+    | _PROXY
+    | {"address": "an IP address of the worker that the smart proxy reaches"},
 }
+"""What virtual hosts need, by the way in which they are reached."""
+MOST_OF = {VIRTUAL: MOST_VIRTUAL, VIRTUAL_SSH: MOST_SSH_HOSTS}
 
 
 def check_server(url: str, example: str) -> None:
@@ -100,6 +109,25 @@ class ProxyUrl(ParameterField, Text):
         )
 
 
+class Address(ParameterField, Text):
+    """An IP address of the machine that is to listen there."""
+
+    def to_python(self, value: Any) -> str:
+        """Return it in its usual form. Raise ValidationError where it is neither empty nor an address of one machine."""
+        text = str(super().to_python(value)).strip("[]")
+        if not text:
+            return ""
+        try:
+            known = ipaddress.ip_address(text)
+        except ValueError:
+            raise ValidationError("Give an IP address, such as 192.0.2.10.") from None
+        if known.is_unspecified or known.is_multicast:
+            raise ValidationError(
+                f"{known} is no address of one machine: give the one that the smart proxy connects to."
+            )
+        return str(known)
+
+
 class RemoteExecutionForm(forms.Form):
     """One job on a number of hosts."""
 
@@ -119,9 +147,13 @@ class RemoteExecutionForm(forms.Form):
         initial=REGISTERED,
         choices=[
             (REGISTERED, "registered: machines of yours that the query finds"),
-            (VIRTUAL, "virtual: of a population of the target; perfdash answers for them by MQTT"),
+            (
+                VIRTUAL,
+                "virtual (MQTT): of a population; perfdash fetches their jobs and reports them",
+            ),
+            (VIRTUAL_SSH, "virtual (SSH): of a population; the smart proxy logs in to perfdash"),
         ],
-        help_text="Virtual hosts execute nothing. They need a smart proxy in the mode pull-mqtt.",
+        help_text="Virtual hosts execute nothing. MQTT needs a smart proxy in the mode pull-mqtt, SSH one in the mode ssh.",
     )
     search_query = Named(
         label="Search query",
@@ -199,14 +231,29 @@ class RemoteExecutionForm(forms.Form):
         role="work",
         required=False,
         max_length=300,
-        help_text="Of virtual hosts: host and port of the smart proxy's broker, such as proxy.example:1883.",
+        help_text="Of virtual hosts by MQTT: host and port of the smart proxy's broker, such as proxy.example:1883.",
     )
     proxy_url = ProxyUrl(
         label="Address of the smart proxy",
         role="work",
         required=False,
         max_length=300,
-        help_text="Of virtual hosts: where they fetch their jobs, such as https://proxy.example:9090.",
+        help_text="Of virtual hosts: where they fetch their jobs, or its public key is read by SSH; such as https://proxy.example:9090.",
+    )
+    address = Address(
+        label="Address of the hosts",
+        role="work",
+        required=False,
+        max_length=50,
+        help_text="Of virtual hosts by SSH: an IP address of the worker, to which the smart proxy can connect. It is set as theirs in Foreman.",
+    )
+    first_port = IntegerParameter(
+        label="First port",
+        role="work",
+        initial=22_000,
+        min_value=FIRST_PORT,
+        max_value=LAST_PORT,
+        help_text="Of virtual hosts by SSH: each listens at a port of its own, from this one on.",
     )
     script_seconds = NumberParameter(
         label="Time of a script in seconds",
@@ -231,18 +278,26 @@ class RemoteExecutionForm(forms.Form):
         return cleaned
 
     def _check_hosts(self, cleaned: dict[str, Any]) -> None:
-        if cleaned.get("hosts_are") != VIRTUAL:
+        way = cleaned.get("hosts_are")
+        if way not in VIRTUALS:
             if not cleaned.get("search_query") and "search_query" not in self.errors:
                 self.add_error(
                     "search_query",
                     "Say which hosts of Foreman there are, such as name ~ container.",
                 )
             return
-        for name, what in VIRTUAL_NEEDS.items():
+        for name, what in NEEDS[way].items():
             if not cleaned.get(name) and name not in self.errors:
                 self.add_error(name, f"Virtual hosts need it: give {what}.")
-        if (cleaned.get("hosts") or 0) > MOST_VIRTUAL:
-            self.add_error("hosts", f"One generator holds at most {MOST_VIRTUAL:,} virtual hosts.")
+        hosts, most = cleaned.get("hosts") or 0, MOST_OF[way]
+        if hosts > most:
+            kind = " that are SSH servers" if way == VIRTUAL_SSH else ""
+            self.add_error("hosts", f"One generator holds at most {most:,} virtual hosts{kind}.")
+        elif way == VIRTUAL_SSH and (cleaned.get("first_port") or 0) + hosts - 1 > LAST_PORT:
+            self.add_error(
+                "first_port",
+                f"{hosts:,} virtual hosts need as many ports: give a first port of at most {LAST_PORT - hosts + 1}.",
+            )
 
 
 def broker_of(parameters: Parameters) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from campaigns.kinds.base import Context, DriverError, NotClean, Parameters, Target
 from campaigns.kinds.base.naming import own_prefix
-from campaigns.kinds.remote_execution.form import VIRTUAL, inputs_of
+from campaigns.kinds.remote_execution.form import VIRTUALS, inputs_of
 from campaigns.kinds.servers import job_invocations as jobs
 from campaigns.kinds.servers.job_invocations import Template
 from campaigns.kinds.servers.katello import Katello
@@ -77,7 +77,7 @@ def template_of(katello: Katello, parameters: Parameters) -> Template:
 
 def query_of(target: Target, parameters: Parameters) -> str:
     """Return the query that finds the hosts of which some are chosen: those of a population have its number in their names."""
-    if parameters["hosts_are"] == VIRTUAL:
+    if parameters["hosts_are"] in VIRTUALS:
         return f"name ~ {own_prefix(target)}p{parameters['population']}-"
     return str(parameters["search_query"])
 
@@ -108,7 +108,7 @@ def choose(
     names: of the virtual hosts. Raise NotClean where the server lacks one of them.
     """
     query, wanted = query_of(target, parameters), parameters["hosts"]
-    by_name = parameters["hosts_are"] == VIRTUAL
+    by_name = parameters["hosts_are"] in VIRTUALS
     found = sorted(
         jobs.hosts_found(katello, query), key=lambda host: host[1] if by_name else host[0]
     )

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from campaigns.kinds.base import Preset
-from campaigns.kinds.remote_execution.form import ANSIBLE_DEFAULT, SCRIPT_DEFAULT, VIRTUAL
+from campaigns.kinds.remote_execution.form import (
+    ANSIBLE_DEFAULT,
+    SCRIPT_DEFAULT,
+    VIRTUAL,
+    VIRTUAL_SSH,
+)
 
 CLASSES = {
     "4 CPUs, 12 GiB": {"proxy_cpus": "4", "proxy_memory_gib": "12"},
@@ -59,6 +64,20 @@ def presets(sandbox: bool) -> Sequence[Preset]:
                 "question": "How much sooner does a job on 500 hosts end if Foreman works on more of them at a time?",
                 "order": "interleaved",
                 "repetitions": 3,
+            },
+        ),
+        Preset(
+            "virtual-ssh",
+            "Virtual hosts by SSH: how many of 250 to 2000 a smart proxy carries",
+            {**virtual, **give_up, "hosts_are": VIRTUAL_SSH},
+            {"hosts": ("250", "500", "1000", "2000")},
+            {
+                "question": "On how many virtual hosts at once does this smart proxy run a job by SSH without error?",
+                "order": "interleaved",
+                "repetitions": 3,
+                "tags": ["capacity"],
+                "criterion": ALL_SUCCEED,
+                "failed_limit_percent": 50,
             },
         ),
         Preset(

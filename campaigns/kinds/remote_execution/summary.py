@@ -84,6 +84,12 @@ def as_unfinished(row: HostRow) -> HostRow:
     return replace(row, failure=UNFINISHED) if goes_on or row.failure == CANCELLED else row
 
 
+def classes_of(rows: Sequence[HostRow], *, gave_up: bool) -> set[str]:
+    """Return the classes of failures among the hosts of a job. gave_up: whether perfdash cancelled it."""
+    each = map(as_unfinished, rows) if gave_up else rows
+    return {row.failure for row in each if row.failure}
+
+
 def failures_of(rows: Sequence[HostRow]) -> dict[str, int]:
     """Count the hosts that failed, by class."""
     return dict(Counter(row.failure for row in rows if row.failure))

@@ -1,6 +1,6 @@
-"""Virtual hosts of a job: perfdash holds those of a population while the job runs, and answers for them."""
+"""Virtual hosts of a job: perfdash holds those of a population while the job runs, and answers for them, by MQTT or by SSH."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,18 +23,22 @@ from campaigns.kinds.hosts.answering import (
     unconnected,
 )
 from campaigns.kinds.load.judging import judge
-from campaigns.kinds.remote_execution.form import VIRTUAL, broker_of
+from campaigns.kinds.remote_execution import virtual_ssh
+from campaigns.kinds.remote_execution.form import VIRTUAL, VIRTUAL_SSH, VIRTUALS, broker_of
 from campaigns.kit.mappings import ProgramRequest
 
 OUTLIVES_SECONDS = 60.0
 """How much longer than the run the hosts may be held: the run ends its job first, and says how far it came."""
 WORST = ("healthy", "warned", "starved", "saturated")
-FIGURES = ("hosts_connected", "duplicates", "disconnects", "bad_messages")
+FIGURES = (
+    *("hosts_connected", "duplicates", "disconnects", "bad_messages"),
+    *("connections", "sessions", "refused", "faults"),
+)
 
 
 def names_of(parameters: Parameters, context: Context) -> list[str]:
     """Return the names of the virtual hosts of a job; none where it runs on machines. Raise DriverError."""
-    if parameters["hosts_are"] != VIRTUAL:
+    if parameters["hosts_are"] not in VIRTUALS:
         return []
     return [identity.name for identity in identities_of(parameters, context)]
 
@@ -47,7 +51,7 @@ def identities_of(parameters: Parameters, context: Context) -> Sequence[HostIden
 
 
 def request_of(target: Target, parameters: Parameters, context: Context) -> ProgramRequest:
-    """Return the request for the hosts of a job. Raise DriverError where the population is not there."""
+    """Return the request for the hosts of a job by MQTT. Raise DriverError where the population is not there."""
     seconds = float(parameters["script_seconds"])
     return answering_request(
         context,
@@ -57,19 +61,34 @@ def request_of(target: Target, parameters: Parameters, context: Context) -> Prog
         ca=target.tls.ca_bundle,
         insecure=not target.tls.verify,
         script=PretendedScript(seconds, seconds),
-        time_limit_seconds=context.deadline_seconds + OUTLIVES_SECONDS,
+        time_limit_seconds=_longest(context),
     )
+
+
+def _longest(context: Context) -> float:
+    return context.deadline_seconds + OUTLIVES_SECONDS
 
 
 @contextmanager
 def held(target: Target, parameters: Parameters, context: Context) -> Iterator[Hosts | None]:
-    """Hold the virtual hosts of a job until the block is left; None where it runs on machines.
+    """Hold the virtual hosts of a job until the block is left; None where it runs on machines."""
+    way = parameters["hosts_are"]
+    if way == VIRTUAL:
+        with _connected(target, parameters, context) as hosts:
+            yield hosts
+    elif way == VIRTUAL_SSH:
+        with virtual_ssh.held(target, parameters, context, _longest(context)) as hosts:
+            yield hosts
+    else:
+        yield None
+
+
+@contextmanager
+def _connected(target: Target, parameters: Parameters, context: Context) -> Iterator[Hosts]:
+    """Hold hosts that ask for their jobs by MQTT.
 
     Raise TargetUnavailable where none of them reaches the broker. That some do not is an outcome of the level.
     """
-    if parameters["hosts_are"] != VIRTUAL:
-        yield None
-        return
     with answering(context, request_of(target, parameters, context)) as hosts:
         missing = unconnected(hosts)
         if not hosts.connected:
@@ -92,16 +111,30 @@ def health_with(health: Health, answered: Answered | None) -> Health:
     return Health(word, (*health.reasons, *verdict.reasons), figures)
 
 
-def proofs_of(answered: Answered | None, succeeded: int) -> list[Proof]:
-    """Prove that each host that succeeded has fetched a script, and all of them the same."""
+def require_reached(
+    parameters: Parameters, seen: Mapping[str, Any] | None, failures: Collection[str] = ()
+) -> None:
+    """Raise DriverError where a job ran, and its smart proxy reached none of the virtual hosts, for a reason that lasts.
+
+    seen: their counts; None where the job runs on machines. failures: classes of those of the job.
+    """
+    if seen is not None and parameters["hosts_are"] == VIRTUAL_SSH:
+        virtual_ssh.require_logins(parameters, seen, failures)
+
+
+def proofs_of(parameters: Parameters, answered: Answered | None, succeeded: int) -> list[Proof]:
+    """Prove that each host that succeeded has got a script, and all of them the same."""
     if answered is None:
         return []
-    fetched, kinds = answered.scripts.total(), len(answered.scripts)
-    return [
-        Proof("scripts that virtual hosts fetched", f"at least {succeeded}", fetched, "count", fetched >= succeeded),
+    got, kinds = answered.scripts.total(), len(answered.scripts)
+    proofs = [
+        Proof("scripts that virtual hosts fetched", f"at least {succeeded}", got, "count", got >= succeeded),
         Proof("different scripts (SHA-256)", "at most 1", kinds, "count", kinds <= 1),
-        Proof("messages for nobody", 0, _sum(answered.rows, "bad_messages"), "count", not _sum(answered.rows, "bad_messages")),
     ]  # fmt: skip
+    if parameters["hosts_are"] == VIRTUAL_SSH:
+        return [*proofs, *virtual_ssh.proofs_of(answered, succeeded)]
+    bad = _sum(answered.rows, "bad_messages")
+    return [*proofs, Proof("messages for nobody", 0, bad, "count", not bad)]
 
 
 def _sum(rows: Mapping[str, Any], name: str) -> int:

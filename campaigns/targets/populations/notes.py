@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from campaigns.kinds.remote_execution.form import VIRTUAL
+from campaigns.kinds.remote_execution.form import VIRTUALS
 from campaigns.models import Campaign, Level, Population, on_target
 from campaigns.targets import quiet
 
@@ -36,7 +36,9 @@ def note_on(row: Population, now: datetime) -> str:
 def kept_for(row: Population) -> Campaign | None:
     """Return a campaign that runs, is paused or waits, and whose jobs run on the hosts of a population."""
     named = Q(parameters__population=row.pk) | _varied("population", row.pk)
-    virtual = Q(parameters__hosts_are=VIRTUAL) | _varied("hosts_are", VIRTUAL)
+    virtual = Q(parameters__hosts_are__in=VIRTUALS)
+    for way in VIRTUALS:
+        virtual |= _varied("hosts_are", way)
     going_on = Campaign.objects.filter(
         on_target(row.target_id), kind=KIND, state__in=Campaign.ACTIVE
     )

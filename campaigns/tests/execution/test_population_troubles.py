@@ -132,9 +132,10 @@ def test_one_that_a_campaign_names_is_not_deleted_for_its_age(population, target
         return Campaign.objects.create(**(begun | values | columns))
 
     old = {"created_at": Now() - timedelta(days=31), "state": "ready"}
-    fixed, varied, free, other = (population(**old) for _ in range(4))
+    fixed, varied, by_ssh, free, other = (population(**old) for _ in range(5))
     virtual = {"hosts_are": "virtual"}
     campaign(parameters=virtual | {"population": fixed.pk})
+    campaign(parameters={"hosts_are": "virtual_ssh", "population": by_ssh.pk})
     several = campaign(parameters=virtual, state="paused")
     factor = Factor.objects.create(campaign=several, name="population", position=0)
     Level.objects.create(factor=factor, position=0, value=varied.pk)
@@ -144,6 +145,6 @@ def test_one_that_a_campaign_names_is_not_deleted_for_its_age(population, target
     assert asking.delete_too_old() == 2
 
     kept = Population.objects.exclude(state="deleting")
-    assert set(kept.values_list("pk", flat=True)) == {fixed.pk, varied.pk}
+    assert set(kept.values_list("pk", flat=True)) == {fixed.pk, varied.pk, by_ssh.pk}
     Campaign.objects.update(state="finished")
-    assert asking.delete_too_old() == 2
+    assert asking.delete_too_old() == 3
