@@ -38,6 +38,7 @@ from campaigns.kinds.base import (
     cut_short,
 )
 from campaigns.kinds.base.content import content_proofs
+from campaigns.kinds.base.places import url_of
 from campaigns.kinds.downloader.form import FILE_TIMEOUT_SECONDS, DownloaderForm
 from campaigns.kinds.downloader.levels import (
     AUTOMATIC,
@@ -52,7 +53,6 @@ from campaigns.kinds.downloader.source import (
     ask,
     entries_of,
     look,
-    manifest_url,
 )
 from campaigns.kinds.downloader.summary import PERCENTILES, Download
 from campaigns.kinds.programs import manifest
@@ -176,7 +176,7 @@ class Downloader(Driver):
             hello = run_engine(parameters, request, context, DESCRIBE_SECONDS).hello
         libraries = hello.get("libraries", {})
         made_of = ", ".join(f"{name} {version}" for name, version in libraries.items())
-        url = manifest_url(target.base_url, parameters["manifest"])
+        url = url_of(target.base_url, parameters["manifest"])
         return [
             *in_force(parameters, hello, context),
             EffectiveSetting("libraries", "as installed", made_of, bool(made_of)),
@@ -210,7 +210,7 @@ class Downloader(Driver):
                     f"{message} Make room in WORK_DIRECTORY, or name another place."
                 )
             context.say(message)
-        return _measured(download, is_local(manifest_url(target.base_url, parameters["manifest"])))
+        return _measured(download, is_local(url_of(target.base_url, parameters["manifest"])))
 
     def verify(
         self, target: Target, parameters: Parameters, context: Context, measured: Measured
@@ -239,7 +239,7 @@ class Downloader(Driver):
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return the URL of the manifest; its files are next to it."""
-        return {"manifest": manifest_url(base_url, parameters["manifest"])}
+        return {"manifest": url_of(base_url, parameters["manifest"])}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return presets for the published repositories, and for servers of one's own."""
@@ -255,7 +255,7 @@ class Downloader(Driver):
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
         """Check that the server has the manifest, by a HEAD request."""
-        look(manifest_url(target.base_url, parameters["manifest"]), rules)
+        look(url_of(target.base_url, parameters["manifest"]), rules)
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
@@ -402,7 +402,7 @@ def request_of(
     only_describe: bool = False,
 ) -> ProgramRequest:
     """Return the request of an engine program (`downloading.Job`)."""
-    url = manifest_url(target.base_url, parameters["manifest"])
+    url = url_of(target.base_url, parameters["manifest"])
     return {
         "base_url": url.rpartition("/")[0] + "/",
         "files": [[entry.name, entry.sha256, entry.size] for entry in entries],

@@ -1,9 +1,6 @@
 """The parameters of the kind `downloader`."""
 
-from urllib.parse import urlsplit
-
 from django import forms
-from django.core.exceptions import ValidationError
 
 from campaigns.kinds.base.parameters import (
     ChoiceParameter,
@@ -11,25 +8,10 @@ from campaigns.kinds.base.parameters import (
     NumberParameter,
     TextParameter,
 )
-from campaigns.kit.network import BadUrl, parse_url
+from campaigns.kinds.base.places import check_place
 
 FILE_TIMEOUT_SECONDS = 600.0
 """The default longest time of a file."""
-
-
-def check_manifest(value: str) -> None:
-    """Raise ValidationError where the text is neither a path below the target nor a URL."""
-    if not value.isprintable() or any(character in value for character in " ?#\\"):
-        raise ValidationError("Give a plain path or URL, without blanks, ?, # or backslashes.")
-    path = value
-    if "://" in value:
-        try:
-            parse_url(value)
-        except BadUrl as error:
-            raise ValidationError(str(error)) from None
-        path = urlsplit(value).path
-    if ".." in path.split("/"):
-        raise ValidationError("Give the path without `..`.")
 
 
 class DownloaderForm(forms.Form):
@@ -41,7 +23,7 @@ class DownloaderForm(forms.Form):
         essential=True,
         initial="PULP_MANIFEST",
         max_length=500,
-        validators=[check_manifest],
+        validators=[check_place],
         help_text="Path below the target's base URL, or a whole URL on the target.",
     )
     engine = ChoiceParameter(

@@ -1,7 +1,5 @@
 """Fetch the manifest and the answer to a probe from the target, without an engine."""
 
-from urllib.parse import quote
-
 from campaigns.kinds.base import (
     AddressRefused,
     Context,
@@ -11,9 +9,9 @@ from campaigns.kinds.base import (
     Target,
     TargetUnavailable,
 )
+from campaigns.kinds.base.places import url_of
 from campaigns.kinds.downloader.form import FILE_TIMEOUT_SECONDS
 from campaigns.kinds.programs import manifest
-from campaigns.kinds.programs.downloading import PATH_CHARACTERS
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kit.http.failures import ANONYMOUS, FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules
@@ -30,19 +28,11 @@ SANDBOX_CONTENT = (
 """Repositories that the sandbox offers."""
 
 
-def manifest_url(base_url: str, written: str) -> str:
-    """Return the URL of the manifest: a whole URL as it is, a path below the base URL."""
-    if "://" in written:
-        return written
-    path = quote(written.lstrip("/"), safe=PATH_CHARACTERS + "%")
-    return f"{base_url.rstrip('/')}/{path}"
-
-
 def entries_of(
     target: Target, parameters: Parameters, context: Context
 ) -> tuple[manifest.Entry, ...]:
     """Return the entries of the manifest, which is fetched once for each attempt. Raise DriverError."""
-    url = manifest_url(target.base_url, parameters["manifest"])
+    url = url_of(target.base_url, parameters["manifest"])
     copy = context.directory / "PULP_MANIFEST"
     if not copy.exists():
         longest = parameters.get("file_timeout_seconds", FILE_TIMEOUT_SECONDS)

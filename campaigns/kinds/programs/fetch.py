@@ -1,7 +1,8 @@
 """Fetch one document under the network rules, with redirects to the same server. No Django."""
 
+import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from campaigns.kinds.programs.downloading import MOST_REDIRECTS, REDIRECTS, next_url
@@ -33,10 +34,13 @@ def fetch(
     sender: str = ANONYMOUS,
     most_per_second: float | None = None,
     read: Callable[[Iterator[bytes]], None] | None = None,
+    tls: ssl.SSLContext | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Answer:
     """Fetch a document. `check` is called all the while, and ends the fetch by what it raises.
 
     read: takes the body of an answer of 200 piece by piece, in another thread; it is not kept then.
+    tls, headers: of each request; a redirect leads to no other server that they would be sent to.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
@@ -62,6 +66,8 @@ def fetch(
                 most_bytes=limits.most_bytes,
                 unread=REDIRECTS if limits.follow else (),
                 read=read,
+                tls=tls,
+                headers=dict(headers or {}),
             )
         except TooLate:
             raise FileFailed(

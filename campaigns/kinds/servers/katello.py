@@ -168,6 +168,14 @@ class Katello:
         """Begin the sync of a smart proxy."""
         return self._begin(f"/katello/api/v2/capsules/{pk}/content/sync", body, mark)
 
+    def reclaim_repository(self, pk: int, mark: str) -> ForemanTask:
+        """Let Katello give up the stored packages of a repository with the policy on_demand."""
+        return self._begin(f"/katello/api/v2/repositories/{pk}/reclaim_space", {}, mark)
+
+    def reclaim_proxy(self, pk: int, mark: str) -> ForemanTask:
+        """Let a smart proxy give up the stored packages of all its repositories with the policy on_demand."""
+        return self._begin(f"/katello/api/v2/capsules/{pk}/content/reclaim_space", {}, mark)
+
     def proxy_content(self, pk: int) -> JsonObject:
         """Return the running syncs of a smart proxy, and the counts of its content."""
         return self.get(f"/katello/api/v2/capsules/{pk}/content/sync")

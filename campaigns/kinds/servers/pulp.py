@@ -18,6 +18,7 @@ from campaigns.kit.mappings import Json, JsonObject
 
 API = "/pulp/api/v3/"
 PAGE = 100
+AT_WORK = "running,canceling"
 SHORTEST_WAIT, LONGEST_WAIT = 0.2, 2.0
 WAIT_SHARE = 0.02
 """The wait between two requests for a task's state, as a share of the time since it began."""
@@ -117,6 +118,11 @@ class Pulp:
             return ""
         data = answer.json()
         return str(data["task"]) if isinstance(data, dict) and "task" in data else ""
+
+    def tasks_between(self, began: str, ended: str) -> Iterator[JsonObject]:
+        """Yield the tasks that were running at any time between two instants, in ISO 8601."""
+        for query in ({"finished_at__gte": began}, {"state__in": AT_WORK}):
+            yield from self.list("tasks/", started_at__lte=ended, **query)
 
     def task(self, href: str) -> Task:
         """Return a task."""

@@ -23,7 +23,6 @@ MOST_NAMES = 5
 KINDS = ("distributions", "repositories", "remotes")
 OTHERS_SECONDS = 20.0
 MOST_TASKS = 3
-AT_WORK = "running,canceling"
 NO_WORKER = "No worker of Pulp is online, so no task goes on or is cancelled: start one."
 CLEAN_UP = ".orphan_cleanup"
 """Ending of the name of a clean-up task. An earlier run may have left one; Pulp runs ours after it."""
@@ -229,10 +228,9 @@ def none_meanwhile(pulp: Pulp, tasks: Collection[Task]) -> Proof:
 
 def _at_work(pulp: Pulp, began: str, ended: str, ours: Collection[str]) -> Iterator[Json]:
     """Yield the tasks of others that were running at any time between two instants."""
-    for query in ({"finished_at__gte": began}, {"state__in": AT_WORK}):
-        for task in pulp.list("tasks/", started_at__lte=ended, **query):
-            if task["pulp_href"] not in ours and task.get("parent_task") not in ours:
-                yield task
+    for task in pulp.tasks_between(began, ended):
+        if task["pulp_href"] not in ours and task.get("parent_task") not in ours:
+            yield task
 
 
 def _names(tasks: Sequence[Json]) -> str:

@@ -18,8 +18,8 @@ from campaigns.kinds.base import (
     NotClean,
     TargetUnavailable,
 )
+from campaigns.kinds.base.places import url_of
 from campaigns.kinds.downloader.driver import MODULES, driver
-from campaigns.kinds.downloader.source import manifest_url
 from campaigns.kinds.programs.program import ROOT
 from campaigns.kinds.registry import driver_of
 from campaigns.kit import histogram
@@ -109,7 +109,7 @@ def test_as_many_requests_at_a_time_are_asked_for_as_the_concurrency_says():
     ],
 )
 def test_a_manifest_stands_below_the_target_unless_it_is_a_whole_url(base, written, url):
-    assert manifest_url(base, written) == url
+    assert url_of(base, written) == url
 
 
 def test_a_probe_tells_that_the_server_answers(target, keeper):
