@@ -17,10 +17,8 @@ from campaigns.kinds.base import Driver
 from campaigns.kinds.program import stored
 from campaigns.kit.rights import Right, may
 
-SHARED = frozenset(
-    "api base content_delivery hosts load program programs registry servers".split()  # noqa: SIM905
-)
-"""Modules of this package that are no kinds; `content_delivery` has no driver yet."""
+SHARED = frozenset({"api", "base", "hosts", "load", "program", "programs", "registry", "servers"})
+"""Modules of this package that are no kinds."""
 
 
 class UnknownKind(LookupError):

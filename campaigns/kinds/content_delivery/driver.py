@@ -23,7 +23,6 @@ from campaigns.kinds.base import (
     Target,
 )
 from campaigns.kinds.base.content import BYTES, UNITS, content_proofs
-from campaigns.kinds.base.places import url_of
 from campaigns.kinds.base.pulp import facts_of, pulp_of, versions_of
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
@@ -52,7 +51,6 @@ from campaigns.kinds.content_delivery.presets import presets
 from campaigns.kinds.content_delivery.program.files import OWN_FAILURES
 from campaigns.kinds.content_delivery.reading import (
     Listing,
-    directory_of,
     listing_of,
     look_at,
     server_of,
@@ -60,10 +58,13 @@ from campaigns.kinds.content_delivery.reading import (
     stored_listing,
 )
 from campaigns.kinds.content_delivery.running import (
+    anonymous,
     asking_as_host,
+    credential_for,
     deliver,
     fetch_once,
     shown_by,
+    url_for,
 )
 from campaigns.kinds.content_delivery.summary import Delivered, of_hosts
 from campaigns.kinds.load.failures import FAILURES
@@ -130,9 +131,7 @@ class ContentDelivery(Driver):
         if target.family == PULP:
             with pulp_of(target, rules, log_in=False) as pulp:
                 return [Proof("Pulp", "any", versions_of(pulp.status()), "", ok=True)]
-        answer = server_of(
-            target.base_url, asking_as_host(target, shown_by(target, {"identity": ""}), rules)
-        )
+        answer = server_of(target.base_url, asking_as_host(target, anonymous(target), rules))
         return [Proof("HTTP status", "below 500", answer.status, "", answer.status < 500)]
 
     def quiet(self, target: Target, rules: Rules) -> str:
@@ -148,11 +147,16 @@ class ContentDelivery(Driver):
         """Check that the repository is there, as a host sees it; hosts of a population are known only to a run."""
         shown = shown_by(target, parameters)
         if parameters["identity"] != OWN:
-            look_at(_url(target, parameters), asking_as_host(target, shown, rules))
+            look_at(url_for(target.base_url, parameters), asking_as_host(target, shown, rules))
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return the URL of the repository; its packages are below it."""
-        return {"repository": directory_of(url_of(base_url, parameters["repository"]))}
+        return {"repository": url_for(base_url, parameters)}
+
+    def sends(self, base_url: str, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return the URL of the repository for the credential."""
+        url = url_for(base_url, parameters)
+        return {name: [url] for name in self.credentials if parameters.get(name)}
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
@@ -187,7 +191,7 @@ class ContentDelivery(Driver):
                 f"“{target.name}” is {at_work}. Let them end: they take from what the server has for the hosts."
             )
         shown = shown_by(target, parameters, context)
-        url = _url(target, parameters)
+        url = url_for(target.base_url, parameters)
         listing = listing_of(url, parameters, asking_as_host(target, shown, context))
         pilot = fetch_once(target, parameters, context, listing, shown)
         store_listing(context, listing)
@@ -244,11 +248,13 @@ class ContentDelivery(Driver):
     ) -> list[EffectiveSetting]:
         """Say what hosts fetch, and how; nothing is set on the server."""
         listing = stored_listing(context.directory)
+        credential = credential_for(target, parameters)
         asked, there = parameters["packages"], len(listing.files)
         return [
             EffectiveSetting("packages of a host", asked or "all", there, ok=not asked or asked == there),
             EffectiveSetting("metadata of a host", parameters["metadata"], f"{len(listing.documents)} documents", ok=True),
             EffectiveSetting("repository", parameters["repository"], listing.url, ok=True),
+            *([EffectiveSetting("credential", credential.name, credential.fact, ok=True)] if credential else []),
         ]  # fmt: skip
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
@@ -329,9 +335,7 @@ class ContentDelivery(Driver):
         if target.family == PULP:
             with pulp_of(target, context) as pulp:
                 return facts_of(pulp.status(), target)
-        answer = server_of(
-            target.base_url, asking_as_host(target, shown_by(target, {"identity": ""}), context)
-        )
+        answer = server_of(target.base_url, asking_as_host(target, anonymous(target), context))
         server = answer.headers.get("Server", "")
         facts = {"server": server or "not told", **target_facts(target)}
         if server.startswith(SANDBOX):
@@ -345,13 +349,12 @@ class ContentDelivery(Driver):
     def snippets(
         self, family: str, settings: Settings, parameters: Parameters
     ) -> Sequence[Snippet]:
-        """Return the options of dnf for the downloads of a host at a time, and those of foreman-installer."""
+        """Return what one host does by hand, and the options of foreman-installer."""
         found = list(foreman_snippets(settings)) if family == KATELLO else []
-        if parallel := settings.get("parallel"):
-            options = [("--setopt", f"{name}={parallel}") for name in DNF_OPTIONS]
-            found.append(
-                Snippet("dnf", command("dnf download PACKAGES", options), ("parallel",), DNF)
-            )
+        if settings.get("parallel") not in (None, ""):
+            options = [("--parallel-max", settings["parallel"])]
+            text = command("curl --parallel --remote-name-all URLS", options)
+            found.append(Snippet("curl", text, ("parallel",), CURL))
         return found
 
     def concurrency(self, parameters: Parameters) -> int:
@@ -411,12 +414,7 @@ VERIFIED = {
     "all": "sizes and the SHA-256 of all",
 }
 """What the level of `verify` finds, as the page of a run says it."""
-DNF_OPTIONS = ("max_parallel_downloads", "max_downloads_per_mirror")
-DNF = "dnf.conf(5), max_parallel_downloads and max_downloads_per_mirror"
-
-
-def _url(target: Target, parameters: Parameters) -> str:
-    return directory_of(url_of(target.base_url, parameters["repository"]))
+CURL = "curl(1), --parallel-max; dnf.conf(5) has max_parallel_downloads and max_downloads_per_mirror for it"
 
 
 def _sizes(delivered: Delivered) -> list[Proof]:

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from campaigns.kinds.base import load_fields
 from campaigns.kinds.base.parameters import (
     ChoiceParameter,
+    CredentialParameter,
     IntegerParameter,
     NumberParameter,
     TextParameter,
@@ -59,12 +60,12 @@ class ContentDeliveryForm(forms.Form):
         help_text="Packages that each host fetches, the first ones by name. 0: all of the repository.",
     )
     parallel = IntegerParameter(
-        label="Downloads of a host at a time",
+        label="Parallel",
         essential=True,
         initial=3,
         min_value=1,
         max_value=MOST_PARALLEL,
-        help_text="With a connection each. dnf has 3.",
+        help_text="Downloads of a host at a time, with a connection each. dnf has 3.",
     )
     identity = ChoiceParameter(
         label="Identity",
@@ -73,7 +74,7 @@ class ContentDeliveryForm(forms.Form):
         initial=NONE,
         choices=[
             (NONE, "none: hosts show no certificate"),
-            (ONE, "one: all hosts show the client certificate of the target"),
+            (ONE, "one: all hosts show the certificate of the credential, or of the target"),
             (OWN, "own: each host of a population shows its own"),
         ],
         help_text="How hosts are known to the server.",
@@ -128,6 +129,10 @@ class ContentDeliveryForm(forms.Form):
         required=False,
         min_value=1,
         help_text="With own identities: the number of a population, as the page of the target shows it.",
+    )
+    credential = CredentialParameter(
+        help_text="The name of a credential of the team. With the identity one, hosts show its certificate; its user or token is sent with "
+        "each request. Empty: what the target has."
     )
     rounds = IntegerParameter(
         label="Rounds",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from campaigns.kinds.base import (
     Context,
+    Credential,
     DriverError,
     HostIdentity,
     Parameters,
@@ -13,8 +14,9 @@ from campaigns.kinds.base import (
     TargetUnavailable,
     cut_short,
 )
+from campaigns.kinds.base.places import url_of
 from campaigns.kinds.content_delivery.form import ONE, OWN
-from campaigns.kinds.content_delivery.reading import Asking, Listing, asking
+from campaigns.kinds.content_delivery.reading import Asking, Listing, asking, directory_of
 from campaigns.kinds.content_delivery.requests import (
     PROGRAM,
     Document,
@@ -33,7 +35,10 @@ SECONDS_TO_START_AND_END = 60.0
 SEED = 1
 """Of the orders of the hosts: the same in each run, so that all do the same work."""
 NO_CONNECTION = frozenset({"connect", "tls"})
-NO_CERTIFICATE = "The target has no client certificate that hosts could show. Give it one on its page, or choose another identity."
+NO_CERTIFICATE = (
+    "There is no client certificate that hosts could show: give the target one on its page, or name a credential that has one; or choose "
+    "another identity."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +49,41 @@ class Shown:
     certificate: str = ""
     key: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    ca: str = ""
 
 
 def shown_by(target: Target, parameters: Parameters, context: Context | None = None) -> Shown:
-    """Return what the hosts of a run show. context: None where only one is asked for that needs none of a population. Raise DriverError."""
-    identity = parameters["identity"]
-    if identity == ONE:
-        if not target.tls.certificate:
+    """Return what the hosts of a run show. context: None outside of a run, which alone knows the hosts of a population. Raise DriverError."""
+    credential = credential_for(target, parameters)
+    tls = credential.tls if credential else target.tls
+    headers = tuple(credential.headers.items()) if credential else ()
+    shown = Shown(headers=headers, ca=tls.ca_bundle or target.tls.ca_bundle)
+    if parameters["identity"] == ONE:
+        if not tls.certificate:
             raise ParametersRefused(NO_CERTIFICATE, {"identity": NO_CERTIFICATE})
-        return Shown(certificate=target.tls.certificate, key=target.tls.key)
-    if identity == OWN and context is not None:
+        return replace(shown, certificate=tls.certificate, key=tls.key)
+    if parameters["identity"] == OWN and context is not None:
         if context.hosts_of is None:
             raise DriverError("Hosts of a population cannot be asked for from here.")
-        return Shown(context.hosts_of(parameters["population"], parameters["hosts"]))
-    return Shown()
+        hosts = context.hosts_of(parameters["population"], parameters["hosts"])
+        return replace(shown, identities=hosts)
+    return shown
+
+
+def anonymous(target: Target) -> Shown:
+    """Return what is shown to see whether a server answers."""
+    return Shown(ca=target.tls.ca_bundle)
+
+
+def credential_for(target: Target, parameters: Parameters) -> Credential | None:
+    """Return the credential that a run names, opened for its repository; None where it names none. Raise CredentialRefused."""
+    name = str(parameters.get("credential") or "")
+    return target.credential_of(name, [url_for(target.base_url, parameters)]) if name else None
+
+
+def url_for(base_url: str, parameters: Parameters) -> str:
+    """Return the URL of the repository."""
+    return directory_of(url_of(base_url, str(parameters.get("repository") or "")))
 
 
 def tls_of(target: Target, shown: Shown) -> Tls:
@@ -65,6 +91,7 @@ def tls_of(target: Target, shown: Shown) -> Tls:
     first = shown.identities[0] if shown.identities else None
     return replace(
         target.tls,
+        ca_bundle=shown.ca,
         certificate=first.certificate if first else shown.certificate,
         key=first.key if first else shown.key,
     )
@@ -167,7 +194,7 @@ def _request(
         certificate=shown.certificate,
         key=shown.key,
         headers=shown.headers,
-        ca=target.tls.ca_bundle,
+        ca=shown.ca,
         insecure=not target.tls.verify,
         processes=parameters["processes"],
     )

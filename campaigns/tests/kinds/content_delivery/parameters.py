@@ -26,4 +26,4 @@ def errors_of(**values):
         }
     )
     filled.is_valid()
-    return {name: " ".join(texts) for name, texts in filled.errors.items()}
+    return {name: " ".join(map(str, texts)) for name, texts in filled.errors.items()}

@@ -100,6 +100,7 @@ def test_rows_of_hosts_are_computed_again(target, keeper):
     _, measured, _ = run(target, parameters, keeper)
 
     again = driver.recompute(measured.samples, measured.values)
+    assert again is not None
     for name, value in again.values.items():
         assert measured.values[name] == pytest.approx(value), name
     assert len(again.times_us["host_time"]) == 3

@@ -112,7 +112,7 @@ def test_the_published_question_needs_two_clicks():
     }
 
 
-def test_the_line_that_does_the_same_is_dnfs():
+def test_what_one_host_does_can_be_done_by_hand():
     (snippet,) = driver.snippets("pulp", {"parallel": 5}, {})
 
-    assert snippet.text.splitlines()[1].strip(" \\") == "--setopt max_parallel_downloads=5"
+    assert snippet.text == "curl --parallel --remote-name-all URLS --parallel-max 5"
