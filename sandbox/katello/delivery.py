@@ -127,7 +127,7 @@ class Delivery:
     def told(self) -> dict[str, Any]:
         """Tell what was asked, and how many packages of each repository are there."""
         report = self._site.registry.report()
-        requests = {name: report[name] for name in ("since", "connections", "all", "repositories")}
+        requests = {name: report[name] for name in ("since", "all", "repositories")}
         return requests | {
             "artifacts": self._counted(self._on_server, on_proxy=False),
             "artifacts_of_proxy": self._counted(self._on_proxy, on_proxy=True),
