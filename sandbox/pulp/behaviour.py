@@ -33,6 +33,9 @@ class Behaviour:
     task_seconds: float = 0.0  # of each task of a worker, beside its work
     cpus: int = 0  # of its machine; with 0, none are modelled
     file_cpu_seconds: float = 0.0  # that each downloaded file takes of one of them
+    content_cpu_seconds: float = (
+        0.0  # that a request for content takes of one; a cold one takes twice as much
+    )
     cancel_seconds: float = 0.1
     retry_seconds: float = (
         1.0  # the longest wait before the first retry of a download; then it doubles

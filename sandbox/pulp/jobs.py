@@ -1,6 +1,6 @@
 """Tasks of Pulp other than the sync: change, delete, publish, distribute, clean up, purge."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -104,6 +104,19 @@ class Jobs:
                 report.done = len(artifacts)
 
         return self.tasks.dispatch("pulpcore.app.tasks.orphan.orphan_cleanup", work, [_ORPHANS])
+
+    def reclaim(self, repositories: Sequence[Resource]) -> Task:
+        """Delete the artifacts of repositories that can be downloaded again."""
+
+        async def work(task: Task) -> None:
+            units = [unit for each in repositories for unit in self.store.units_of(each)]
+            digests = {unit.artifact for unit in units if unit.artifact and unit.source}
+            message = "Reclaim disk space"
+            with task.reporting(message, "reclaim-space.artifact", len(digests)) as report:
+                report.done = self.store.reclaim(digests)
+
+        name = "pulpcore.app.tasks.reclaim_space.reclaim_space"
+        return self.tasks.dispatch(name, work, [each.prn for each in repositories])
 
     def purge(self, before: datetime, states: list[str]) -> Task:
         """Forget tasks that finished before an instant, in one of the states."""

@@ -1,4 +1,4 @@
-"""The CPUs of the simulated Pulp: each downloaded file takes one for a while, and waits where all are busy.
+"""The CPUs of the simulated Pulp: each file that it downloads or serves takes one for a while, and waits where all are busy.
 
 The time is waited for, and no CPU is burnt. Memory and disk always suffice: what is downloaded is discarded.
 """
@@ -33,9 +33,12 @@ class Machine:
         """How many there are; with 0, none are modelled."""
         return self._behaviour().cpus
 
-    async def work(self) -> None:
-        """Take the CPU time of one file."""
-        seconds = self._behaviour().file_cpu_seconds
+    async def download(self) -> None:
+        """Take the CPU time of one file that is downloaded."""
+        await self.work(self._behaviour().file_cpu_seconds)
+
+    async def work(self, seconds: float) -> None:
+        """Take one CPU for so long."""
         if not (self.cpus and seconds):
             return
         cpu = await self._cpu()

@@ -56,6 +56,7 @@ class Server:
             self._watch.cancel()
         await self._close()
         await self._site.tasks.close()
+        self._site.delivery.close()
 
 
 async def start(

@@ -13,6 +13,8 @@ from sandbox.pulp.access import Access, Refused
 from sandbox.pulp.answers import NoRoute, NotAllowed, NotFound
 from sandbox.pulp.behaviour import Behaviour
 from sandbox.pulp.control import PATH, Control
+from sandbox.pulp.delivery import PREFIX as CONTENT
+from sandbox.pulp.delivery import Delivery
 from sandbox.pulp.fields import Broken, Invalid
 from sandbox.pulp.jobs import Jobs
 from sandbox.pulp.machine import Machine
@@ -39,17 +41,20 @@ class Site:
         jobs = Jobs(
             self._store, self.tasks, lambda: self.control.behaviour, base_url, self._machine
         )
+        self.delivery = Delivery(self._store, lambda: self.control.behaviour, self._machine)
         self._views = Views(self._store, self.tasks, jobs)
         self.tasks.match_workers()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request."""
         answer = await self._answered(request)
+        if answer.prepared:  # it was sent
+            return answer
         answer.headers["Server"] = SERVER
         answer.headers["Date"] = format_datetime(self._store.now(), usegmt=True)
         return answer
 
-    async def _answered(self, request: web.BaseRequest) -> web.Response:
+    async def _answered(self, request: web.BaseRequest) -> web.StreamResponse:
         body, problem = await _body(request)
         if request.path.startswith(PATH):
             return problem or self.control.answer(request, body)
@@ -65,6 +70,9 @@ class Site:
             return answers.page(503, "503 Service Temporarily Unavailable")
         if not behaviour.database:
             return answers.server_error()
+        if request.path.startswith(CONTENT):
+            date = format_datetime(self._store.now(), usegmt=True)
+            return await self.delivery.answer(request, {"Server": SERVER, "Date": date})
         if not request.path.startswith(PREFIX):
             return answers.no_route()
         if not request.path.endswith("/"):
@@ -117,6 +125,8 @@ class Site:
                 return views.workers(request)
             case ["orphans", "cleanup"]:
                 return views.clean_up(request, body)
+            case ["repositories", "reclaim_space"]:
+                return views.reclaim(request, body)
             case ["artifacts"]:
                 return views.artifacts(request)
             case ["content"]:
@@ -142,7 +152,7 @@ class Site:
         match parts:
             case ["login" | "tasks" | "workers" | "artifacts" | "content"]:
                 return
-            case ["tasks", _] | ["orphans", "cleanup"]:
+            case ["tasks", _] | ["orphans", "cleanup"] | ["repositories", "reclaim_space"]:
                 return
             case ["content", name, _]:
                 self._plugin_of_units(name, parts[2])

@@ -1,7 +1,7 @@
 """What the simulator holds: resources, content and artifacts, by digest; no bytes."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,6 +34,7 @@ class Unit:
     created: datetime
     touched: datetime
     artifact: str | None = None
+    source: str = ""  # the URL at which a feed has it
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -204,6 +205,20 @@ class Store:
             self._by_identity.pop(unit.identity, None)
         for artifact in artifacts:
             self.artifacts.pop(artifact.digest, None)
+
+    def units_of(self, repository: Resource) -> Iterator[Unit]:
+        """Give the units of all versions of a repository."""
+        keys = frozenset[str]().union(*(version.units for version in repository.versions))
+        return (self.units[pk] for pk in keys if pk in self.units)
+
+    def reclaim(self, digests: Collection[str]) -> int:
+        """Delete artifacts, also those that other repositories hold; give how many there were."""
+        gone = [self.artifacts[digest] for digest in digests if digest in self.artifacts]
+        self.forget(artifacts=gone)
+        for unit in self.units.values():
+            if unit.artifact in digests:
+                unit.artifact = None
+        return len(gone)
 
     def clear(self) -> None:
         """Take everything away."""

@@ -42,7 +42,7 @@ class Sync:
             if self.store.at(resource.href) is None:  # it was deleted while the task waited
                 raise TaskFailed(f"{resource.model} matching query does not exist.")
         async with Downloader(
-            self.remote.values, self.retry_seconds, self.machine.work
+            self.remote.values, self.retry_seconds, self.machine.download
         ) as downloader:
             first = await self._first(downloader)
             details = self._details(first)
@@ -195,6 +195,7 @@ class Sync:
         units = []
         for entry in found:
             unit, _ = self.store.unit(self.repository.plugin, entry.path, entry.digest)
+            unit.source = entry.url
             if entry.digest in self.store.artifacts:
                 unit.artifact = entry.digest
                 self.store.artifacts[entry.digest].touched = unit.touched

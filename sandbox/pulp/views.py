@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from aiohttp import web
@@ -164,16 +165,15 @@ class Views:
             raise NotAllowed
 
         def in_version(unit: Unit, href: str) -> bool:
-            repository = self.store.at(href.split("versions/")[0])
-            number = href.rstrip("/").rsplit("/", 1)[-1]
-            versions = repository.versions if repository else []
-            return any(unit.pk in v.units for v in versions if str(v.number) == number)
+            return unit.pk in self._version_units(href)
 
         def written(unit: Unit) -> dict[str, Any]:
             artifact = self.store.artifacts.get(unit.artifact or "")
             href = f"{PREFIX}artifacts/{artifact.pk}/" if artifact else None
             name = units_path(unit.plugin).split("/")[0]
             own = {"artifact": href, "relative_path": unit.path, "sha256": unit.digest}
+            if unit.plugin == "rpm/rpm":
+                own |= {"pkgId": unit.digest, "location_href": unit.path.rpartition("/")[2]}
             return {
                 "pulp_href": unit.href,
                 "prn": f"prn:{name}.{name}content:{unit.pk}",
@@ -194,6 +194,30 @@ class Views:
             filters = {"repository_version": in_version}
         return answers.document(listing.answer(request, rows[::-1], filters, written))
 
+    def _version_units(self, href: str) -> frozenset[str]:
+        """Give the keys of the units of a version."""
+        repository = self.store.at(href.split("versions/")[0])
+        number = href.rstrip("/").rsplit("/", 1)[-1]
+        versions = repository.versions if repository else []
+        return next((v.units for v in versions if str(v.number) == number), frozenset())
+
+    def reclaim(self, request: web.BaseRequest, body: object) -> web.Response:
+        """Reclaim the space of repositories."""
+        if request.method != "POST":
+            raise NotAllowed
+        values = checked(body, {"repo_hrefs": fields.listing}, required=("repo_hrefs",), more=True)
+        hrefs = values["repo_hrefs"]
+        if not hrefs:
+            raise Invalid({"repo_hrefs": ["Must not be []."]})
+        if hrefs == ["*"]:
+            return answers.task(self.jobs.reclaim(list(self.store.of("repositories"))).href)
+        found = [self.store.at(href) for href in hrefs]
+        for href, each in zip(hrefs, found, strict=True):
+            if each is None or each.kind != "repositories":
+                name = str(href).rstrip("/").rsplit("/", 1)[-1]
+                raise Invalid({"repo_hrefs": [f"ID invalid: {name}"]})
+        return answers.task(self.jobs.reclaim([each for each in found if each]).href)
+
     def artifacts(self, request: web.BaseRequest) -> web.Response:
         """List artifacts."""
         if request.method != "GET":
@@ -210,8 +234,17 @@ class Views:
                 "sha256": artifact.digest,
             }
 
+        def in_version(artifact: Artifact, href: str) -> bool:
+            return artifact.digest in stored(href)
+
+        @cache
+        def stored(href: str) -> frozenset[str]:
+            units = (self.store.units.get(pk) for pk in self._version_units(href))
+            return frozenset(unit.artifact for unit in units if unit and unit.artifact)
+
         rows = list(self.store.artifacts.values())[::-1]
         filters = {
+            "repository_version": in_version,
             "sha256": lambda artifact, wanted: artifact.digest == wanted,
             "sha256__in": lambda artifact, wanted: artifact.digest in wanted.split(","),
         }

@@ -27,7 +27,7 @@ def downloaded(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
     """Download packages of the repository that a folder describes."""
     places = {name: str(folder) for name in ("reposdir", "cachedir", "persistdir", "logdir")}
     options = [f"--setopt={name}={value}" for name, value in places.items()]
-    return subprocess.run(  # noqa: S603 - ours
+    return subprocess.run(
         [str(DNF), "-q", "-y", *options, "--releasever=1", "--disablerepo=*", "--enablerepo=bench",
          "download", f"--downloaddir={folder}", *names],
         capture_output=True, text=True, timeout=120, check=False,
