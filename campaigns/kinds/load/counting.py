@@ -242,6 +242,13 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
                 found = int(value)
         return found
 
+    def _loss(self, exc: Exception | None) -> LoadFailed:
+        failure = super()._loss(exc)
+        if not self._is_body:
+            return failure
+        of = f" of {self._expected:,}" if self._expected is not None else ""
+        return failure.saying(f"{failure}, after {self._size:,}{of} bytes of the body")
+
     def _ends_with_the_connection(self) -> bool:
         if not self._is_body or self.status < 200 or self._length() is not None:
             return False

@@ -2,7 +2,8 @@
 
 import asyncio
 import ssl
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -26,10 +27,42 @@ if TYPE_CHECKING:
 
 DOCUMENT, PACKAGE = "document", "package"
 MOST_FAILURES = 3
-"""So many failures of a call does librepo forgive a server without mirrors, whatever files they were of."""
+"""So many failures of a call librepo forgives a server without mirrors, whatever files they were of."""
 PAUSE_SECONDS = 0.05
 """Before a host asks again that could not connect, to spare a target that is down."""
 NO_CONNECTION = ("connect", "tls")
+
+
+class Queue:
+    """The files of a group that a host has still to fetch. failures, fetched: how many there were; running: how many are under way.
+
+    It forgives as librepo does: three failures, and a timeout also while other downloads run, which then are fewer.
+    """
+
+    def __init__(self, kind: str, files: Sequence[File], order: Iterable[int], lanes: int) -> None:
+        self.kind = kind
+        self.files = files
+        self.lanes = min(lanes, len(files))
+        self.failures = self.fetched = self.running = 0
+        self.is_over = False
+        self.returned: deque[tuple[File, int, int]] = deque()
+        self._order = iter(order)
+
+    def take(self) -> tuple[File, int, int] | None:
+        """Return the next file, how often it was tried, and when its lane was free for it, 0 where that is now; None at the end."""
+        if self.returned and not self.is_over:
+            return self.returned.popleft()
+        place = None if self.is_over else next(self._order, None)
+        return None if place is None else (self.files[place], 0, 0)
+
+    def forgives(self, failure: LoadFailed) -> bool:
+        """Count a failure; return whether the file is asked for again."""
+        self.failures += 1
+        return self.failures <= MOST_FAILURES or self.is_too_much(failure)
+
+    def is_too_much(self, failure: LoadFailed) -> bool:
+        """Return whether a failure means that a server that does answer has too many downloads at a time."""
+        return failure.kind == "timeout" and self.running > 1 and self.fetched > 0
 
 
 class Delivery:
@@ -40,7 +73,6 @@ class Delivery:
         self.host = host
         self.profile = crew.profile
         self.wires: list[CountingWire | None] = [None] * crew.parallel
-        self.forgiven = 0
         self.files = self.bytes = self.repeated = 0
         self.failure: LoadFailed | None = None
         self.metadata_ns = 0
@@ -60,7 +92,8 @@ class Delivery:
         if crew.documents:
             for group in (crew.documents[:1], crew.documents[1:]):
                 if group:
-                    await self._group(DOCUMENT, group, iter(range(len(group))), begun_ns, 0)
+                    queue = Queue(DOCUMENT, group, range(len(group)), crew.parallel)
+                    await self._group(queue, begun_ns, 0)
                 if self.failure is not None:
                     return
                 begun_ns = perf_counter_ns()
@@ -68,20 +101,18 @@ class Delivery:
             if self.host.counts:
                 crew.part.recorder.add("metadata", begun_ns - self.host.intended_ns)
         for round_ in range(crew.rounds):
-            order = iter(crew.order_of(self.host.number))
-            await self._group(PACKAGE, crew.packages, order, begun_ns, round_)
+            order = crew.order_of(self.host.number)
+            queue = Queue(PACKAGE, crew.packages, order, crew.parallel)
+            await self._group(queue, begun_ns, round_)
             if self.failure is not None and self.profile.stops:
                 return
             begun_ns = perf_counter_ns()
 
-    async def _group(
-        self, kind: str, files: Sequence[File], order: Iterator[int], free_ns: int, round_: int
-    ) -> None:
-        """Fetch some files on as many lanes as there may be."""
-        self.forgiven = 0
+    async def _group(self, queue: Queue, free_ns: int, round_: int) -> None:
+        """Fetch the files of a queue on as many lanes as it has."""
         lanes = [
-            asyncio.ensure_future(self._lane(number, kind, files, order, free_ns, round_))
-            for number in range(min(self.crew.parallel, len(files)))
+            asyncio.ensure_future(self._lane(number, queue, free_ns, round_))
+            for number in range(queue.lanes)
         ]
         try:
             await asyncio.gather(*lanes)
@@ -96,60 +127,82 @@ class Delivery:
             for number in range(len(self.wires)):
                 self._close(number)
 
-    async def _lane(
-        self,
-        number: int,
-        kind: str,
-        files: Sequence[File],
-        order: Iterator[int],
-        free_ns: int,
-        round_: int,
-    ) -> None:
+    async def _lane(self, number: int, queue: Queue, free_ns: int, round_: int) -> None:
         """Fetch the next file as long as there is one."""
         lane = self.host.lane(free_ns)
-        for place in order:
-            await self._file(number, lane, kind, files[place], round_)
+        goes_on = True
+        while goes_on and (taken := queue.take()) is not None:
+            queue.running += 1
+            try:
+                goes_on = await self._file(number, lane, queue, *taken, round_)
+            finally:
+                queue.running -= 1
 
-    async def _file(self, number: int, lane: Lane, kind: str, file: File, round_: int) -> None:
-        """Fetch a file, again where the client would. Raise _Stopped where it failed for good and the host stops."""
-        tries, began_ns = 0, lane.free_ns
+    async def _file(
+        self,
+        number: int,
+        lane: Lane,
+        queue: Queue,
+        file: File,
+        tries: int,
+        began_ns: int,
+        round_: int,
+    ) -> bool:
+        """Fetch a file, again where the client would; return whether the lane goes on.
+
+        Raise _Stopped where the file failed for good and the host stops.
+        """
+        crew, began_ns = self.crew, began_ns or lane.free_ns
         while True:
             tries += 1
             try:
-                answer = await self._follow(number, lane, kind, file, again=tries > 1)
+                answer = await self._follow(number, lane, queue.kind, file, again=tries > 1)
             except LoadFailed as failure:
                 if failure.kind in NO_CONNECTION:
                     self._close(number)
-                if self._may_repeat(tries):
-                    self.repeated += 1
-                    self.crew.counts["retried"] += kind == PACKAGE
-                    if failure.kind in NO_CONNECTION:
-                        await asyncio.sleep(PAUSE_SECONDS)
-                    continue
-                self._failed(kind, failure, began_ns, tries, round_)
-                return
-            self.files += 1
-            self.bytes += answer.size
-            if kind == PACKAGE:
-                self.crew.fetched(self, answer, began_ns, tries, round_)
-            else:
-                self.crew.looked_at(answer)
-            return
+                if not self._may_repeat(queue, failure, tries):
+                    self._failed(queue, file, failure, began_ns, tries, round_)
+                    return True
+                self.repeated += 1
+                crew.counts["retried"] += queue.kind == PACKAGE
+                if crew.retries is None and queue.is_too_much(failure):
+                    queue.returned.append((file, tries, began_ns))
+                    return False
+                if failure.kind in NO_CONNECTION:
+                    await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            break
+        queue.fetched += 1
+        self.files += 1
+        self.bytes += answer.size
+        if queue.kind == PACKAGE:
+            crew.fetched(self, answer, began_ns, tries, round_)
+        else:
+            crew.looked_at(answer)
+        return True
 
-    def _may_repeat(self, tries: int) -> bool:
+    def _may_repeat(self, queue: Queue, failure: LoadFailed, tries: int) -> bool:
         """Return whether a file that failed is asked for again."""
         if self.crew.retries is not None:
             return tries <= self.crew.retries
-        self.forgiven += 1
-        return self.forgiven <= MOST_FAILURES
+        return queue.forgives(failure)
 
     def _failed(
-        self, kind: str, failure: LoadFailed, began_ns: int, tries: int, round_: int
+        self,
+        queue: Queue,
+        file: File,
+        failure: LoadFailed,
+        began_ns: int,
+        tries: int,
+        round_: int,
     ) -> None:
+        if not str(failure).startswith(file.path):
+            failure = failure.saying(f"{file.path}: {failure}")
         self.failure = self.failure or failure
-        if kind == PACKAGE:
+        if queue.kind == PACKAGE:
             self.crew.failed(self, failure, began_ns, tries, round_)
-        if self.profile.stops or kind == DOCUMENT:
+        if self.profile.stops or queue.kind == DOCUMENT:
+            queue.is_over = True
             raise _Stopped
 
     async def _follow(

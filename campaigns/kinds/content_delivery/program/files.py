@@ -14,7 +14,7 @@ from campaigns.kinds.load.wire import Answer
 
 SAME, SHUFFLED, DNF = "same", "shuffled", "dnf"
 SAMPLED_SHARE = 0.05
-MOST_UNKNOWN_BYTES = 256 * 1024 * 1024
+MOST_UNKNOWN_BYTES = 64 * 1024 * 1024
 """Of a document whose size nobody tells: the first one."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 6

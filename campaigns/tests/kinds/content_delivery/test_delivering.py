@@ -120,3 +120,70 @@ def test_retries_come_through_what_fails_once(deliver, sandbox):
     counts = outcome.result["counts"]
     assert outcome.samples["failure"] == [""]
     assert (counts["packages"], counts["first_try"], counts["retried"]) == (20, 16, 4)
+
+
+@pytest.mark.parametrize(
+    ("faults", "requests", "fetched"),
+    [({"flaky": 0.2}, (26,), (19,)), ({"errors": 0.2}, (21, 22, 23), (13, 14))],
+    ids=["flaky", "errors"],
+)
+def test_a_host_of_dnf_gives_up_after_as_many_failures_as_dnf(
+    deliver, sandbox, faults, requests, fetched
+):
+    """With four of twenty packages that fail once, or always, dnf makes 26, and 21 or 22, requests: see test_recordings."""
+    url = sandbox.rpm(packages=20, size="20kB", **faults)
+    documents, packages = offered(url)
+    sandbox.reset()
+
+    outcome = deliver(url, order="dnf", documents=documents, packages=packages)
+
+    counts = outcome.result["counts"]
+    assert counts["requests"] == sandbox.stats()["all"]["requests"]
+    assert counts["requests"] in requests
+    assert counts["packages"] in fetched
+    assert counts["retried"] == 3
+    assert outcome.samples["failure"] == ["5xx"]
+
+
+@pytest.mark.parametrize(
+    ("verify", "hosts", "found"), [("all", 1, 1), ("sample", 200, 1), ("size", 200, 0)]
+)
+def test_a_corrupt_package_is_found_by_those_who_hash_it(deliver, sandbox, verify, hosts, found):
+    url = sandbox.rpm(packages=2, size="3kB", corrupt=0.5)
+
+    outcome = deliver(url, hosts=hosts, verify=verify, retries=0, profile="plain", metadata="none")
+
+    failed = outcome.result["package_failures"].get("digest", 0)
+    assert (0 < failed < hosts // 5) if verify == "sample" else failed == found
+
+
+@pytest.mark.parametrize(
+    ("hosts", "parallel", "packages", "latency", "share"),
+    [
+        (20, 3, 9, 500, 0.4),
+        pytest.param(700, 3, 9, 9000, 0.01, marks=pytest.mark.nightly),
+    ],
+)
+def test_the_time_of_a_package_is_what_the_server_takes(
+    deliver, sandbox, hosts, parallel, packages, latency, share
+):
+    url = sandbox.rpm(packages=packages, size="3kB")
+    documents, listed = offered(url)
+    slow = sandbox.rpm(packages=packages, size="3kB", latency=latency)
+    seconds = latency / 1000
+
+    outcome = deliver(
+        slow, documents=documents, packages=listed, hosts=hosts, parallel=parallel, processes=2,
+        profile="plain", metadata="none",
+    )  # fmt: skip
+
+    result = outcome.result
+    counts = histogram.counts_of(result["histograms"]["package"].encode())
+    begun, ended = result["window"]
+    rate = counts.total / (ended - begun)
+    assert counts.total == hosts * packages
+    for level in (0.05, 0.5, 0.95):
+        assert counts.at([level])[0] / 1e6 == pytest.approx(seconds, rel=share)
+    assert rate == pytest.approx(hosts * parallel / seconds, rel=min(2 * share, 0.5))
+    if share < 0.1:
+        assert judge(result["figures"]).word == "healthy"
