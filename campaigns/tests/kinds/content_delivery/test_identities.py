@@ -20,8 +20,8 @@ PACKAGES = [Package(f"Packages/{number}.rpm", 2000) for number in range(6)]
 def served(place: Path) -> Path:
     """Write a repository as nginx serves it."""
     www = place / "www"
-    for path in (*DOCUMENTS, *PACKAGES):
-        file = www / path.path
+    for path in [*(each.path for each in DOCUMENTS), *(each.path for each in PACKAGES)]:
+        file = www / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"x" * 2000)
     return www
