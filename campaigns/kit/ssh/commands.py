@@ -115,9 +115,14 @@ async def _run(command: str, access: SshAccess, rules: Rules, seconds: float) ->
     output, errors = Kept(), Kept()
     try:
         process = await opened(connection, command, access, stdin=asyncssh.DEVNULL)
-        streams = asyncio.gather(_drain(process.stdout, output), _drain(process.stderr, errors))
         try:
-            await asyncio.wait_for(asyncio.gather(streams, process.wait_closed()), seconds)
+            # `wait_for` would leave a gathering that it cancels with an error that nobody reads.
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(
+                    _drain(process.stdout, output),
+                    _drain(process.stderr, errors),
+                    process.wait_closed(),
+                )
         except TimeoutError:
             with suppress(OSError, asyncssh.Error):
                 process.kill()

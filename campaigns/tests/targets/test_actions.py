@@ -1,3 +1,4 @@
+import gc
 import shlex
 import sys
 import threading
@@ -189,6 +190,21 @@ def test_a_command_is_left_at_once_when_somebody_cancels(machine):
     with pytest.raises(Stopped):
         perform(command("sleep", "30"), server_of(access_of(machine)), check)
     assert time.monotonic() - begun < 6
+
+
+def test_a_command_that_is_cancelled_leaves_no_error_that_nobody_has_read(machine, caplog):
+    cancelled = threading.Event()
+
+    def check():
+        if cancelled.is_set():
+            raise Stopped
+
+    threading.Timer(0.3, cancelled.set).start()
+    with pytest.raises(Stopped):
+        perform(command("sleep", "30"), server_of(access_of(machine)), check)
+    gc.collect()
+
+    assert "never retrieved" not in caplog.text
 
 
 def test_readiness_is_asked_until_it_is_there(machine, tmp_path):
