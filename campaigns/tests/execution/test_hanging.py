@@ -1,18 +1,18 @@
 """A step that takes too long is stopped; one that hangs is ended together with its process."""
 
-import os
 import signal
 import time
 from math import inf
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.db.models import F
 
 from campaigns.execution import dispatch, keeper, running, steps
 from campaigns.execution.running import execute
 from campaigns.execution.steps import LOOK_AGAIN_SECONDS, SLACK_SECONDS
 from campaigns.models import Attempt, GeneratorLease, Run, TargetLease
+from campaigns.tests.execution import own_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STEPS = ("reset", "apply", "measure", "verify", "clean_up")
@@ -57,15 +57,7 @@ def wait_for_the_context(context):
 
 def execute_in_a_process_of_its_own(attempt):
     """Give the signal that ended it."""
-    connection.close()
-    child = os.fork()
-    if not child:
-        try:
-            execute(attempt, "measure@here", "here")
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    return own_process.ended_by(own_process.begin(attempt))
 
 
 def words(step):

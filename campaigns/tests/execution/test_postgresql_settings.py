@@ -3,18 +3,15 @@
 import os
 import shlex
 import signal
-from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
-from django.db.models.functions import Now
 from msgspec.structs import replace
 
 from campaigns.execution import dispatch, restore_settings, set_levels, steps, try_settings
 from campaigns.execution.running import execute
 from campaigns.kit.errors import Invalid, NotPossible
-from campaigns.models import Attempt, EffectiveSetting, FoundSetting, SshLogin, TargetLease
+from campaigns.models import Attempt, EffectiveSetting, FoundSetting, SshLogin
 from campaigns.planning import launch_checks, lifecycle
 from campaigns.targets import settings as target_settings
 from campaigns.targets import ssh_logins
@@ -22,6 +19,7 @@ from campaigns.targets.actions import fingerprint_of
 from campaigns.targets.recipes.importing import import_recipe
 from campaigns.targets.recipes.reading import shipped
 from campaigns.targets.saving import save_target
+from campaigns.tests.execution import own_process
 from campaigns.tests.targets import postgresql_server, ssh_server
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
@@ -93,16 +91,9 @@ def execute_until_killed():
     """Execute the attempt that is queued in a process of its own; return the signal that ended it."""
     dispatch.dispatch()
     attempt = Attempt.objects.get(state=Attempt.State.QUEUED).pk
-    connection.close()
-    child = os.fork()
-    if not child:
-        try:
-            execute(attempt, "measure@here", "here")
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    ended = own_process.ended_by(own_process.begin(attempt))
+    own_process.forget_lease()
+    return ended
 
 
 def killing(restart, place):

@@ -4,11 +4,8 @@ import os
 import signal
 import socket
 from contextlib import suppress
-from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
-from django.db.models.functions import Now
 
 from campaigns.execution import dispatch
 from campaigns.execution import populations as work
@@ -20,10 +17,11 @@ from campaigns.kinds.remote_execution import driver as kind
 from campaigns.kinds.remote_execution import virtual_ssh, watching
 from campaigns.kinds.remote_execution.presets import ALL_SUCCEED
 from campaigns.kinds.servers import katello as client_of
-from campaigns.models import Attempt, Campaign, EffectiveSetting, Population, TargetLease
+from campaigns.models import Attempt, Campaign, EffectiveSetting, Population
 from campaigns.planning import checking, drafts, lifecycle
 from campaigns.targets.populations import asking
 from campaigns.targets.saving import save_target
+from campaigns.tests.execution import own_process
 from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.people import somebody
 from campaigns.tests.ports import free_ports
@@ -133,21 +131,13 @@ def test_after_a_worker_was_killed_in_mid_job_the_next_one_goes_on(simulator, ca
     port = made.parameters["first_port"]
     simulator.set("rex_slots", 2)
     dispatch.dispatch()
-    attempt = Attempt.objects.get(state=Attempt.State.QUEUED).pk
-    connections.close_all()
-    child = os.fork()
-    if not child:
-        try:
-            execute(attempt, "measure@here", "here")
-        finally:
-            os._exit(0)
+    child = own_process.begin(Attempt.objects.get(state=Attempt.State.QUEUED).pk)
     assert until(lambda: simulator.told()["ssh"].get("logins", 0) >= 3)
     assert is_open(port)
     os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    connection.close()
+    assert own_process.ended_by(child) == signal.SIGKILL
     assert until(lambda: not is_open(port)), "the hosts end with their worker"
-    TargetLease.objects.update(expires_at=Now() - timedelta(minutes=5))
+    own_process.forget_lease()
     simulator.set("rex_slots", 100)
     go()
 

@@ -75,7 +75,7 @@ def serving(place: Path):
     with (cluster / "postgresql.conf").open("a") as file:
         file.write(SETTINGS.format(port=port, sockets=sockets))
     control = [str(postgres.programs(directory) / "pg_ctl"), "-D", str(cluster), "-w", "-m", "fast"]
-    control += ["-t", "20", "-l", str(cluster / "log")]
+    control += ["-t", "120", "-l", str(cluster / "log")]
     if account := directory.account:
         control = [
             "setpriv",
