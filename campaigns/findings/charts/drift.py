@@ -43,7 +43,7 @@ from campaigns.kit.charts.figure import (
     series_token,
     text,
 )
-from campaigns.kit.numbers import change, counted, number
+from campaigns.kit.numbers import change, counted, number, without_sign
 from campaigns.results.run_plots import Plot
 
 SYMBOLS = (
@@ -251,8 +251,8 @@ def describe(chart: DriftChart) -> str:
         parts.append(f"first half {change(early)}, second half {change(late)} on average")
     if chart.block_sd_pct is not None and chart.sd_pct is not None:
         parts.append(
-            f"blocks vary by {number(chart.block_sd_pct)} % (sd), runs within a block by"
-            f" {number(chart.sd_pct)} %"
+            f"blocks vary by {without_sign(chart.block_sd_pct)} (sd), runs within a block by"
+            f" {without_sign(chart.sd_pct)}"
         )
     if chart.sessions:
         parts.append(counted(len(chart.sessions) + 1, "session"))

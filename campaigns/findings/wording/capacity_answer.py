@@ -137,8 +137,8 @@ class CapacityAnswer(CapacityWords):
         if len(ordered) <= MOST_LISTED:
             unknown = f"; {self._unknown(others)}" if others else ""
             yield f"{self._all(ordered)}{unknown}."
-        yield f"{self._all(ordered[:2])}; {len(self.capacities) - min(2, len(ordered))} more settings are in the table."
-        yield f"{self._carries(ordered[0])}; {len(self.capacities) - 1} more settings are in the table."
+        yield f"{self._all(ordered[:2])}{_in_table(len(self.capacities) - min(2, len(ordered)))}."
+        yield f"{self._carries(ordered[0])}{_in_table(len(self.capacities) - 1)}."
 
     def _all(self, settings: Sequence[CapacityOfSetting]) -> str:
         """Write several with the noun once: “4 workers carry at least 100 hosts, 2 workers at least 50”."""
@@ -377,6 +377,13 @@ class CapacityAnswer(CapacityWords):
         if not self.has_criterion:
             return "info"
         return WORDS[words.pop()].tone if len(words) == 1 else "info"
+
+
+def _in_table(settings: int) -> str:
+    """Return the end of a sentence that leaves so many settings out."""
+    if settings == 1:
+        return "; the table has the other setting"
+    return f"; {settings} more settings are in the table"
 
 
 def answer_of_capacity(answer: Answer, finding: CapacityFinding) -> AnswerText:

@@ -3,7 +3,7 @@
 import math
 
 from campaigns.findings.values import Drift, LevelsFinding
-from campaigns.kit.numbers import about, number
+from campaigns.kit.numbers import about, number, without_sign
 from campaigns.stats.validity import Check, Outcome
 from campaigns.stats.verdict import Word
 
@@ -106,12 +106,17 @@ def block_notes(drift: Drift) -> tuple[str, ...]:
     if drift.missing:
         return (MISSING[drift.missing],)
     texts = (
-        f"Blocks vary by {number(drift.block_sd_pct)} % (standard deviation), runs within a "
-        f"block by {number(drift.sd_pct)} %."
+        f"Blocks vary by {without_sign(drift.block_sd_pct)} (standard deviation), runs within a "
+        f"block by {without_sign(drift.sd_pct)}."
     )
     if drift.efficiency is None:
         return (texts,)
     return (
-        f"{texts} Without blocks it would have taken {number(drift.efficiency)} times the runs "
-        "to see as much.",
+        f"{texts} Without blocks it would have taken {runs_without_blocks(drift.efficiency)} to see as much.",
     )
+
+
+def runs_without_blocks(efficiency: float) -> str:
+    """Return how many runs the same would have taken in no blocks, compared with those that were made: “2.6 times the runs”."""
+    factor = number(efficiency, 2)
+    return "as many runs" if factor == "1" else f"{factor} times the runs"

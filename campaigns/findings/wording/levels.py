@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from campaigns.findings.values import Best, Knee, LevelGroup, LevelsFinding, Terms
+from campaigns.findings.wording.drift import runs_without_blocks
 from campaigns.findings.wording.verdicts import change_briefly, label_of
 from campaigns.kit.numbers import bracketed, counted, number, share, without_sign
 from campaigns.stats.compared import Model
@@ -52,9 +53,7 @@ def noise_rows(levels: LevelsFinding) -> Rows:
     if noise.block_sd_pct is not None:
         rows.append(("between blocks", without_sign(noise.block_sd_pct)))
     if noise.efficiency:
-        rows.append(
-            ("without blocks it would have taken", f"{number(noise.efficiency, 2)} times the runs")
-        )
+        rows.append(("without blocks it would have taken", runs_without_blocks(noise.efficiency)))
     return rows
 
 

@@ -64,7 +64,7 @@ def maxconn(socket: str) -> dict[str, Any]:
     read = f'echo "show stat {proxy} 4 -1" | {ask} | awk -F, \'$2 == "{name}" {{print ($7 == "" ? 0 : $7)}}\''
     return {
         "name": "maxconn",
-        "label": "Connections that HAProxy lets in (0: no limit)",
+        "label": "HAProxy maxconn",
         "type": "integer",
         "minimum": 0,
         "unlimited": 0,

@@ -153,7 +153,7 @@ def test_another_session_begins_at_a_line_with_its_name(checked):
 def test_the_description_says_how_much_blocks_vary():
     said = describe(with_blocks(block_sd_pct=2.834, sd_pct=1.0))
 
-    assert said.endswith("blocks vary by 2.83 % (sd), runs within a block by 1 %.")
+    assert said.endswith("blocks vary by 2.8 % (sd), runs within a block by 1.0 %.")
 
 
 def test_the_hover_of_a_run_tells_block_and_worker_and_a_click_opens_it(traces):

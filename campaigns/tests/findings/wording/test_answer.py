@@ -271,7 +271,7 @@ SENTENCES = {
     ),
     "levels of a rate": (
         levels(ranked(), unit="B/s", lower_is_better=False),
-        ("Workers 8 is the best; 4 is 50 % lower, 2 is 75 % lower.", "15 runs, one session."),
+        ("Workers 8 is the best; 4 is 50.0 % lower, 2 is 75.0 % lower.", "15 runs, one session."),
     ),
     "levels, few runs": (
         levels(
@@ -395,7 +395,7 @@ SENTENCES = {
     "groups, best of all": (
         two_groups(overall=best_of_all(2)),
         (
-            "Engine a with workers 4 is the fastest; engine b with workers 4 is 12 % slower.",
+            "Engine a with workers 4 is the fastest; engine b with workers 4 is 12.0 % slower.",
             "20 runs, one session.",
         ),
     ),

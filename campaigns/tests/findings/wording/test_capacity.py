@@ -422,6 +422,7 @@ ONE = {
     ),
 }
 BETTER = {"ratios": [ratio(Word.BETTER, 1.69, 1.62, 1.77)]}
+LONG = "connections that a proxy lets in (0: no limit)"
 SEVERAL = {
     "two": (
         lambda: several(about(204.6), about(348.3), **BETTER),
@@ -492,6 +493,14 @@ SEVERAL = {
             about(204.6), about(348.3), levels=[{"maxconn": 3}, {"maxconn": None}], **BETTER
         ),
         "Maxconn none carries 334 to 363 hosts, maxconn 3 carries 196 to 213: 1.7 times as many (1.6 to 1.8).",
+    ),
+    "names that are too long for both": (
+        lambda: several(
+            about(204.6),
+            about(348.3),
+            levels=[{LONG: 3}, {LONG: 5}],
+        ),
+        f"5 {LONG} carry 334 to 363 hosts; the table has the other setting.",
     ),
     "three": (
         lambda: several(
@@ -811,7 +820,7 @@ def test_the_best_setting_of_a_load_is_named_at_this_load():
 
     text = answered(answer(*cells, loads=["hosts"]), levels=levels_of(*groups, loads=["hosts"]))
 
-    assert text.statements[0].text == "At 5 hosts: workers 4 is the fastest; 2 is 28 % slower."
+    assert text.statements[0].text == "At 5 hosts: workers 4 is the fastest; 2 is 28.0 % slower."
 
 
 @pytest.mark.parametrize(

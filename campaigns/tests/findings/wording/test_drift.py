@@ -30,18 +30,18 @@ from campaigns.findings.wording.drift import block_notes
         (
             "",
             (4.21, 1.38, None),
-            "Blocks vary by 4.21 % (standard deviation), runs within a block by 1.38 %.",
+            "Blocks vary by 4.2 % (standard deviation), runs within a block by 1.4 %.",
         ),
         (
             "",
             (4.21, 1.38, 2.6),
-            "Blocks vary by 4.21 % (standard deviation), runs within a block by 1.38 %. "
+            "Blocks vary by 4.2 % (standard deviation), runs within a block by 1.4 %. "
             "Without blocks it would have taken 2.6 times the runs to see as much.",
         ),
         (
             "",
             (0.0, 0.0, None),
-            "Blocks vary by 0 % (standard deviation), runs within a block by 0 %.",
+            "Blocks vary by 0.0 % (standard deviation), runs within a block by 0.0 %.",
         ),
     ],
 )

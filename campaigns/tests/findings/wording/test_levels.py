@@ -78,7 +78,7 @@ def test_the_noise_that_levels_are_judged_by(model, text):
         (
             Noise(sd_pct=3.14, df=10, block_sd_pct=0.0, efficiency=1.0, blocks=3),
             None,
-            "noise 3.1 % (df 10); between blocks 0.0 %; without blocks it would have taken 1 times the runs",
+            "noise 3.1 % (df 10); between blocks 0.0 %; without blocks it would have taken as many runs",
         ),
         (
             Noise(sd_pct=3.14, df=10, block_sd_pct=5.06, efficiency=2.54, blocks=3),

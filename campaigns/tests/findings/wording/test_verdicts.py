@@ -9,6 +9,7 @@ from campaigns.findings.wording.verdicts import (
     FALSE_ALARM,
     Display,
     advice_of,
+    change_briefly,
     comparative,
     cost_text,
     differs_by,
@@ -155,7 +156,7 @@ def test_memory_of_a_target_is_taken():
     assert differs_by(memory, Word.BETTER, -8.5) == "takes 8.5 % less memory than"
     assert differs_by(memory, Word.WORSE, 250.0) == "takes 3.5 times the memory of"
     assert differs_by(memory, Word.BETTER, -95.0) == "takes less memory by a factor of 20 than"
-    assert cost_text(memory, 12.0) == "takes 12 % more memory"
+    assert cost_text(memory, 12.0) == "takes 12.0 % more memory"
     assert comparative(memory, Word.WORSE, many=True) == "take more memory"
 
 
@@ -190,3 +191,13 @@ CHANGES = [
 @pytest.mark.parametrize(("terms", "change", "interval", "text"), CHANGES)
 def test_a_change_beyond_what_percent_tells_is_a_factor(terms, change, interval, text):
     assert with_interval(terms, change, interval) == text
+
+
+@pytest.mark.parametrize("change", [0.354, 1.0, 6.234, 7.36, 18.0, 99.96])
+def test_a_cost_has_the_same_digits_in_the_sentence_and_beside_it(change):
+    slower = terms("s", metric="registration_time")
+
+    beside = change_briefly(slower, change)
+
+    assert cost_text(slower, change) == f"is {beside.removeprefix('+')} slower"
+    assert differs_by(slower, Word.WORSE, change) == f"is {beside.removeprefix('+')} slower than"
