@@ -21,7 +21,7 @@ from sandbox.katello.faults import Faults
 from sandbox.katello.inventory import ORGANIZATIONS, repositories
 from sandbox.katello.jobs import Jobs
 from sandbox.katello.load import Load
-from sandbox.katello.machine import BOUNDS, BadSetting, Machine
+from sandbox.katello.machine import NAMES, BadSetting, Machine
 from sandbox.katello.syncs import Syncs
 
 PATH = "/simulator/"
@@ -188,8 +188,8 @@ def split(
     """Change a behaviour and a machine by one JSON object of settings of both. Raise BadKatello."""
     rest = body
     if isinstance(body, dict):
-        rest = {name: value for name, value in body.items() if name not in BOUNDS}
-        for name in body.keys() & BOUNDS.keys():
+        rest = {name: value for name, value in body.items() if name not in NAMES}
+        for name in body.keys() & set(NAMES):
             try:
                 machine = machine.changed(name, body[name])
             except BadSetting as problem:

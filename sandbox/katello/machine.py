@@ -1,6 +1,6 @@
 """What the simulated server is made of: settings of Puma, the database, httpd and the machine."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 
@@ -10,6 +10,18 @@ class UnknownSetting(LookupError):
 
 class BadSetting(ValueError):
     """A value that the setting cannot have; the message lists the allowed ones."""
+
+
+NO_PROFILE = "none"
+OF_PROFILE = ("cpus", "memory_gib", "puma_workers", "puma_threads", "max_connections")
+PROFILES = {
+    "default": (4, 20.0, 4, 16, 500),
+    "medium": (8, 32.0, 8, 16, 1000),
+    "large": (16, 64.0, 12, 16, 1000),
+    "extra-large": (32, 128.0, 16, 16, 1000),
+    "extra-extra-large": (48, 256.0, 20, 16, 1000),
+}
+"""Values of OF_PROFILE by the tuning profile of the installer: the machine that each is for, and what it sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +44,8 @@ class Machine:
     many as the installer starts, 2 x min(8, CPUs) + 1. `content_ms`, `content_cold_ms`: CPU of a request, and of one that has to
     be fetched from the feed; `content_wait_ms`: that a process waits besides; `content_tls_ms`: CPU of a handshake.
     `proxy_httpd_limit`: requests in the proxy at once.
+    `installer_profile`: gives the machine the size that a tuning profile is for, and its settings; `none` gives back what it had before.
+    `own`: what that was, as OF_PROFILE; empty without a profile. Nobody sets or reads it.
     """
 
     puma_workers: int = 4
@@ -65,6 +79,8 @@ class Machine:
     time_scale: float = 0.0
     restart_seconds: float = 0.0
     seed: int = 1
+    installer_profile: str = NO_PROFILE
+    own: tuple[float, ...] = field(default=(), repr=False)
 
     @property
     def first_threads(self) -> int:
@@ -78,8 +94,10 @@ class Machine:
 
     def changed(self, name: str, value: Any) -> Self:
         """Give these settings with another value. Raise UnknownSetting, BadSetting."""
+        if name in CHOICES:
+            return self._with_profile(value)
         if name not in BOUNDS:
-            raise UnknownSetting(f"There is no setting {name}; there are {', '.join(BOUNDS)}.")
+            raise UnknownSetting(f"There is no setting {name}; there are {', '.join(NAMES)}.")
         least, most = BOUNDS[name]
         whole = isinstance(getattr(self, name), int)
         kinds = int if whole else (int, float)
@@ -91,7 +109,17 @@ class Machine:
 
     def document(self) -> dict[str, Any]:
         """Give the settings for JSON."""
-        return {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "own"}
+
+    def _with_profile(self, name: Any) -> Self:
+        if name not in CHOICES["installer_profile"]:
+            choices = ", ".join(CHOICES["installer_profile"])
+            raise BadSetting(f"installer_profile is one of {choices}, not {name!r}.")
+        before = self.own or tuple(getattr(self, each) for each in OF_PROFILE)
+        values: Any = before if name == NO_PROFILE else PROFILES[name]
+        own = () if name == NO_PROFILE else before
+        changed: dict[str, Any] = dict(zip(OF_PROFILE, values, strict=True))
+        return replace(self, installer_profile=name, own=own, **changed)
 
 
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -127,6 +155,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "restart_seconds": (0, 600),
     "seed": (0, 2**32 - 1),
 }
+CHOICES: dict[str, tuple[str, ...]] = {"installer_profile": (NO_PROFILE, *PROFILES)}
+NAMES = (*BOUNDS, *CHOICES)
 OF_TASKS = frozenset(
     {"dynflow_workers", "dynflow_threads"}
     | {"rex_slots", "rex_seconds", "rex_fail_share", "rex_hang_share"}

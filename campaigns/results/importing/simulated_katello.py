@@ -5,6 +5,7 @@ import re
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from campaigns.kinds.registration.advice import TUNINGS
 from campaigns.models import Campaign, Target, on_target
 from campaigns.planning import lifecycle
 from campaigns.targets import saving
@@ -37,6 +38,10 @@ SETTINGS = {
     "mqtt_resend_interval": ("MQTT resend interval", 1, 86_400),
     "mqtt_ttl": ("MQTT time to live", 1, 3600),
 }
+PROFILE = "installer_profile"
+_CHOICES = {
+    PROFILE: ("Installer profile", ("none", *(each.name for each in TUNINGS)))
+}
 _NUMBERS = {"memory_gib": "GiB", "proxy_memory_gib": "GiB", "proxy_timeout": "s"}
 """The units of the settings that may be broken numbers."""
 _WATCHES = {"node_exporter": "/metrics", "process_exporter": "/metrics", "puma": "/stats"}
@@ -66,7 +71,7 @@ def katello_target(base_url: str, ca_bundle: str, owner: User) -> str:
         if Target.objects.filter(name__startswith=f"{KATELLO} (retired ").exists():
             return ""
         target = saving.save_target(_server(base_url, ca_bundle))
-        for name in SETTINGS:
+        for name in (*SETTINGS, *_CHOICES):
             save_setting(_setting(name), target, owner)
         for name, path in _WATCHES.items():
             source = source_of(name)
@@ -107,18 +112,29 @@ def paused_where_it_was(target: Target, base_url: str) -> str:
 
 
 def _setting(name: str) -> dict[str, object]:
-    label, least, most = SETTINGS[name]
     url = f"/simulator/settings/{name}"
     return {
         "name": name,
-        "label": label,
-        "unit": _NUMBERS.get(name, ""),
-        "type": "number" if name in _NUMBERS else "integer",
-        "minimum": least,
-        "maximum": most,
+        **_values(name),
         "hard_to_change": False,
         "apply": {"way": "http", "method": "PUT", "url": url, "body": {"value": PLACE}},
         "read_back": {"way": "http", "method": "GET", "url": url, "at": "value"},
+    }
+
+
+def _values(name: str) -> dict[str, object]:
+    """Return the label of a setting, and what its values may be."""
+    if name in _CHOICES:
+        label, choices = _CHOICES[name]
+        return {"label": label, "type": "choice", "choices": list(choices)}
+    label, least, most = SETTINGS[name]
+    unit = _NUMBERS.get(name, "")
+    return {
+        "label": label,
+        "unit": unit,
+        "type": "number" if unit else "integer",
+        "minimum": least,
+        "maximum": most,
     }
 
 

@@ -5,6 +5,7 @@ from campaigns.models import Target
 from campaigns.results.importing.simulated_katello import KATELLO
 from campaigns.targets.saving import as_driver_sees_it, retire_target, save_target
 from sandbox.katello.authority import Authority
+from sandbox.katello.machine import NO_PROFILE, PROFILES
 from sandbox.process import running
 
 pytestmark = pytest.mark.django_db
@@ -52,8 +53,9 @@ def test_its_settings_can_be_factors_of_campaigns(prepare):
         *("dynflow_workers", "dynflow_threads", "cpus", "memory_gib"),
         *("proxy_cpus", "proxy_memory_gib", "proxy_timeout"),
         *("proxy_httpd_limit", "content_workers"),
-        *("mqtt_rate_limit", "mqtt_resend_interval", "mqtt_ttl"),
+        *("mqtt_rate_limit", "mqtt_resend_interval", "mqtt_ttl", "installer_profile"),
     ]
+    assert target().setting_rows.get(name="installer_profile").choices == [NO_PROFILE, *PROFILES]
     assert target().setting_rows.get(name="puma_workers").apply == {
         "way": "http",
         "method": "PUT",

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from sandbox.katello.behaviour import KatelloBehaviour
 from sandbox.katello.inventory import ACTIVATION_KEYS, ORGANIZATIONS
-from sandbox.katello.machine import BOUNDS, Machine
+from sandbox.katello.machine import NAMES, Machine
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "simulated-katello.md").read_text()
 
@@ -13,7 +13,7 @@ def test_each_setting_is_explained() -> None:
     explained = {name.strip(" `") for row in rows for name in row.split(",")}
 
     assert {setting.name for setting in fields(KatelloBehaviour)} <= explained
-    assert BOUNDS.keys() <= explained
+    assert set(NAMES) <= explained
 
 
 def test_the_defaults_of_the_machine_are_told() -> None:
@@ -24,7 +24,7 @@ def test_the_defaults_of_the_machine_are_told() -> None:
             messages |= dict(zip([name.strip(" `") for name in names], values, strict=False))
 
     for name, value in Machine().document().items():
-        assert float(messages[name]) == value
+        assert type(value)(messages[name].strip(" `")) == value
 
 
 def test_the_activation_keys_are_told() -> None:

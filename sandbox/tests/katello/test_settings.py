@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.katello.machine import BOUNDS, Machine
+from sandbox.katello.machine import NAMES, PROFILES, Machine
 from sandbox.katello.process import SimulatedKatello
 from sandbox.tests.conftest import wait_until
 from sandbox.tests.katello.tls import REGISTER, Client, Said, described
@@ -41,7 +41,30 @@ def test_each_setting_can_be_read_and_set_again(server: SimulatedKatello) -> Non
             200,
             {"name": name, "value": value},
         )
-    assert BOUNDS.keys() == known.keys()
+    assert set(NAMES) == known.keys()
+
+
+def test_a_tuning_profile_sizes_the_machine_and_none_gives_it_back(
+    server: SimulatedKatello,
+) -> None:
+    before = ask(server, "GET", "settings")[1]
+
+    for name, (cpus, memory, workers, threads, connections) in PROFILES.items():
+        assert ask(server, "PUT", "settings/installer_profile", {"value": name})[0] == 200
+        known = ask(server, "GET", "settings")[1]
+        assert known == before | {
+            "installer_profile": name,
+            "cpus": cpus,
+            "memory_gib": memory,
+            "puma_workers": workers,
+            "puma_threads": threads,
+            "max_connections": connections,
+        }
+    server.set("seed", 7)
+    server.set("puma_workers", 3)
+    ask(server, "PUT", "settings/installer_profile", {"value": "none"})
+
+    assert ask(server, "GET", "settings")[1] == before | {"seed": 7}
 
 
 def test_a_setting_that_was_set_is_read_back(server: SimulatedKatello) -> None:
@@ -62,6 +85,12 @@ def test_a_setting_that_was_set_is_read_back(server: SimulatedKatello) -> None:
         ("puma_workers", {"value": "4"}, "a whole number"),
         ("puma_threads", {"value": True}, "a whole number"),
         ("memory_gib", {"value": None}, "a number from 1 to 4096"),
+        (
+            "installer_profile",
+            {"value": "huge"},
+            "is one of none, default, medium, large, extra-large, extra-extra-large",
+        ),
+        ("installer_profile", {"value": 4}, "is one of none"),
         ("db_pool", {"values": 4}, "is changed with a body such as"),
         ("db_pool", [4], "is changed with a body such as"),
     ],
