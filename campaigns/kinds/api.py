@@ -64,10 +64,11 @@ class MetricOutput(Part):
 
 
 class PresetOutput(Part):
-    """A set of initial values of parameters."""
+    """A set of initial values of parameters. group: the heading below which the form shows it."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
+    group = serializers.CharField()
     parameters = serializers.DictField(child=serializers.JSONField())
     factors = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
     configurations = serializers.DictField(
@@ -140,6 +141,7 @@ def described(kind: str, driver: Driver) -> JsonObject:
             {
                 "name": preset.name,
                 "label": preset.label,
+                "group": preset.group,
                 "parameters": dict(preset.parameters),
                 "factors": {name: list(levels) for name, levels in preset.factors.items()},
                 "configurations": {

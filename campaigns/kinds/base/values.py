@@ -380,7 +380,8 @@ class Preset:
     """Initial values of parameters that fit together; factors: the levels of those that vary.
 
     configurations: named sets of the target's settings, which are levels, too. values: of other fields of the design, as a
-    definition has them; question and name only fill what is empty.
+    definition has them; question and name only fill what is empty. group: the heading below which the form shows it; presets of
+    one group stand together.
     """
 
     name: str
@@ -389,6 +390,7 @@ class Preset:
     factors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     configurations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    group: str = ""
 
     @property
     def names(self) -> set[str]:

@@ -20,6 +20,8 @@ IN_PAIRS = {
     "baseline": "futures",
     "repetitions": 10,
 }
+AT_A_TIME = ("1", "5", "10", "20", "40")
+COMPARISON, SERVERS = "The published comparison, on the sandbox", "Your servers"
 OF_SERVERS = (
     Preset(
         "file-server",
@@ -27,6 +29,7 @@ OF_SERVERS = (
         {"manifest": "PULP_MANIFEST", "concurrency": "10"},
         ENGINES,
         IN_PAIRS,
+        group=SERVERS,
     ),
     Preset(
         "pulp",
@@ -34,17 +37,19 @@ OF_SERVERS = (
         {"manifest": "pulp/content/BASE_PATH/PULP_MANIFEST", "concurrency": "10"},
         ENGINES,
         IN_PAIRS,
+        group=SERVERS,
     ),
     Preset(
         "concurrency",
         "Your file server: 1 to 40 files at a time",
         {"manifest": "PULP_MANIFEST", "engine": "asyncio"},
-        {"concurrency": ("1", "5", "10", "20", "40")},
+        {"concurrency": AT_A_TIME},
         {
             "question": "How many files at a time are fastest?",
             "order": "interleaved",
             "repetitions": 5,
         },
+        group=SERVERS,
     ),
 )
 """Paths are below the target's base URL; BASE_PATH stands for the one of the distribution."""
@@ -59,14 +64,31 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
             "published", "The five published repositories, 5.9 GB a run of each engine", 1
         ),
         _repositories("tenth", "The five published repositories, a tenth of the bytes", 10),
+        Preset(
+            "engines-and-concurrency",
+            "Each engine with 1 to 40 files at a time, a tenth of the bytes",
+            {"manifest": _manifests(10)[0]},
+            {**ENGINES, "concurrency": AT_A_TIME},
+            {
+                "question": "Is more concurrency faster with each engine?",
+                "order": "interleaved",
+                "repetitions": 5,
+            },
+            group=COMPARISON,
+        ),
     )
     return (*published, *OF_SERVERS)
 
 
 def _repositories(name: str, label: str, part: int) -> Preset:
     """Return the published comparison with so many times fewer bytes."""
-    manifests = tuple(
+    levels = {**ENGINES, "manifest": _manifests(part)}
+    return Preset(name, label, {"concurrency": "10"}, levels, IN_PAIRS, group=COMPARISON)
+
+
+def _manifests(part: int) -> tuple[str, ...]:
+    """Return the paths of the published repositories with so many times fewer bytes."""
+    return tuple(
         f"repo/files={files}/total={round(float(size) * 1e6 / part)}/PULP_MANIFEST"
         for files, size in PUBLISHED
     )
-    return Preset(name, label, {"concurrency": "10"}, {**ENGINES, "manifest": manifests}, IN_PAIRS)

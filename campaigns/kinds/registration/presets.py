@@ -1,6 +1,10 @@
 """Presets of the kind `registration`: curves, and the experiments of the tuning guide. Pure."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
 from campaigns.kinds.base import Preset
+from campaigns.kinds.registration.advice import TUNINGS
 
 LEVELS = ("10", "25", "50", "100", "200", "400", "700", "1000")
 COMMON = {"organization": "ACME", "activation_keys": "bench-ak", "profile": "rhsm-1.30"}
@@ -38,7 +42,7 @@ TABLES = (
     ),
 )
 """Tables of the tuning guide: name, label, the beginning of the question, what is fixed, what varies, and its levels."""
-PRESETS = (
+_ALL = (
     Preset(
         "concurrency-curve",
         "Eight numbers of hosts: 10 to 1000",
@@ -104,25 +108,11 @@ PRESETS = (
         "tuning-profiles",
         "Tuning profiles: default to extra-extra-large, 200 hosts",
         {**COMMON, "hosts": "200", "start": "barrier"},
-        values={
+        {"installer_profile": tuple(each.name for each in TUNINGS)},
+        {
             "question": "Which tuning profile registers 200 hosts at once soonest?",
             "order": "interleaved",
             "repetitions": 4,
-        },
-        configurations={
-            name: {
-                "memory_gib": memory,
-                "cpus": cpus,
-                "puma_workers": workers,
-                "puma_threads": "16",
-            }
-            for name, memory, cpus, workers in (
-                ("default", "20", "4", "4"),
-                ("medium", "32", "8", "8"),
-                ("large", "64", "16", "12"),
-                ("extra-large", "128", "32", "16"),
-                ("extra-extra-large", "256", "48", "20"),
-            )
         },
     ),
     Preset(
@@ -248,4 +238,25 @@ PRESETS = (
     ),
     Preset("few-hosts", "Try it: 10 hosts", {**COMMON, "hosts": "10", "start": "barrier"}),
 )
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Begin": ("few-hosts",),
+    "How many hosts at once?": ("concurrency-curve", "carries", "two-workers", "arrivals"),
+    "Which workers and threads of Puma?": (
+        "puma-workers", "puma-threads", "two-by-sixteen", "threads-min", "cpus-and-workers",
+    ),
+    "The tables of the tuning guide": tuple(name for name, *_ in TABLES),
+    "Which size and profile of the server?": ("tuning-profiles",),
+    "Which limits around Puma?": ("db-pool", "httpd-limit"),
+    "What does a smart proxy change?": ("proxies", "proxy-timeout"),
+}  # fmt: skip
+"""The names of the presets below the question that they answer."""
+
+
+def _grouped() -> Iterator[Preset]:
+    by_name = {preset.name: preset for preset in _ALL}
+    for group, names in GROUPS.items():
+        yield from (replace(by_name[name], group=group) for name in names)
+
+
+PRESETS = tuple(_grouped())
 """For the simulator of the sandbox, or a real server with such an activation key."""

@@ -1,6 +1,6 @@
 """The kind `storage`: fio on the target, by SSH; docs/reference/kinds/storage.md defines what is measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from campaigns.kinds.base import (
@@ -16,6 +16,7 @@ from campaigns.kinds.base import (
     Output,
     Parameters,
     Phase,
+    Preset,
     Proof,
     Series,
     Target,
@@ -31,6 +32,7 @@ from campaigns.kinds.base.commanding import (
 from campaigns.kinds.programs.commands import Command, Ran, new_marker, why_failed
 from campaigns.kinds.storage import facts as machine
 from campaigns.kinds.storage.form import StorageForm
+from campaigns.kinds.storage.presets import PRESETS
 from campaigns.kinds.storage.profiles import (
     GIB,
     MIB,
@@ -220,6 +222,10 @@ class Storage(Driver):
         """Return facts of the machine; those of the directory are settings of the run."""
         found = _facts(target, context, "")
         return {name.replace("_", " "): found[name] for name in FACTS if name in found}
+
+    def presets(self, sandbox_url: str) -> Sequence[Preset]:
+        """Return the published benchmark, and shorter looks at storage."""
+        return PRESETS
 
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return the seconds at 200 MB/s; twice an unknown memory is taken for 32 GiB."""

@@ -21,6 +21,7 @@ from campaigns.kinds.base.feed import require_allowed
 from campaigns.kinds.base.snippets import command, foreman_snippets
 from campaigns.kinds.sync.form import KATELLO, OF_A_REMOTE, PULP, SyncForm, feeds_read, missing
 from campaigns.kinds.sync.katello.steps import KatelloSteps
+from campaigns.kinds.sync.presets import presets
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.mappings import Settings
 from campaigns.kit.network import Rules
@@ -38,11 +39,6 @@ OPTIONS = {
 """Options of `pulp file remote update` and `pulp rpm remote update`, in pulp-cli 0.21 and later."""
 PLUGINS = ("file", "rpm")
 """Plug-ins with these options; the remotes of other plug-ins may have others."""
-PRESETS = {
-    "many-small": "Many small {what}: 4000 of 50 kB",
-    "few-large": "Few large {what}: 10 of 20 MB",
-}
-"""Feeds of the sandbox, 200 MB each, so that they differ only in the cost of a file."""
 STEPS: Mapping[str, PulpSteps | KatelloSteps] = {PULP: PulpSteps(), KATELLO: KatelloSteps()}
 
 
@@ -122,20 +118,8 @@ class Sync(Driver):
         return {"feed": feeds} if (feeds := feeds_read(parameters)) else {}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
-        """Return presets for many small and few large files or packages of the sandbox."""
-        if not sandbox_url:
-            return []
-        feeds = {
-            "files": ("file", f"{sandbox_url}/repo/preset=%s/PULP_MANIFEST"),
-            "packages": ("rpm", f"{sandbox_url}/rpm/preset=%s/"),
-        }
-        return [
-            Preset(
-                f"{name}-{what}", label.format(what=what), {"content": content, "feed": feed % name}
-            )
-            for what, (content, feed) in feeds.items()
-            for name, label in PRESETS.items()
-        ]
+        """Return the published studies, and shapes of feeds of the sandbox."""
+        return presets(sandbox_url)
 
     def snippets(
         self, family: str, settings: Settings, parameters: Parameters

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import groupby
 
 from django import forms
 
@@ -168,7 +169,7 @@ class FormPage:
     """The whole form.
 
     groups: fields of the design, by the group that shows them. open: by fold, whether it has an error or another value than the
-    initial one.
+    initial one. presets: those that fit the target, by the heading of their group, which may be empty. lacking: others of its family.
     """
 
     kind: str
@@ -180,7 +181,7 @@ class FormPage:
     search: SearchForm
     parameters: ParameterRows
     configurations: ConfigurationTable
-    presets: Sequence[Preset]
+    presets: Sequence[tuple[str, Sequence[Preset]]]
     lacking: Sequence[tuple[Preset, str]]
     problems: Sequence[Problem]
     errors: Errors
@@ -203,7 +204,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
     rows = ParameterRows((), ())
     if driver is not None:
         rows = parameter_rows(driver, entered, {**(refused or {}), **gone(entered), **errors})
-    presets = _presets(entered, {row.name for row in rows.fitting})
+    presets = [each for each in _presets(entered, rows) if _is_of_family(each[0], rows)]
     also = {"also": errors["targets"]} if "targets" in errors else {}
     design = with_errors(CampaignForm(entered), {**errors, **also})
     return FormPage(
@@ -224,7 +225,7 @@ def form_page(entered: Entered, errors: Errors, refused: Errors | None = None) -
         search=search_of(entered, errors),
         parameters=rows,
         configurations=table_of(entered.variables, entered.configurations, errors),
-        presets=[preset for preset, lacks in presets if not lacks],
+        presets=_in_groups([preset for preset, lacks in presets if not lacks]),
         lacking=[(preset, lacks) for preset, lacks in presets if lacks],
         problems=problems(errors, entered),
         errors=errors,
@@ -320,17 +321,24 @@ def lacking_for(entered: Entered, name: str) -> tuple[Preset, str] | None:
     """Return a preset that does not fit the chosen target, and what that lacks for it; None for one that fits, or is not known."""
     if entered.driver is None:
         return None
-    fitting = {row.name for row in parameter_rows(entered.driver, entered, {}).fitting}
-    found = (each for each in _presets(entered, fitting) if each[0].name == name and each[1])
+    rows = parameter_rows(entered.driver, entered, {})
+    found = (each for each in _presets(entered, rows) if each[0].name == name and each[1])
     return next(found, None)
 
 
-def _presets(entered: Entered, fitting: Set[str]) -> list[tuple[Preset, str]]:
-    """Return the presets of the kind, each with what the chosen target lacks for it; empty where it lacks nothing.
+def _in_groups(presets: Sequence[Preset]) -> list[tuple[str, list[Preset]]]:
+    """Return presets by their groups, in the order of the kind."""
+    return [(group, list(each)) for group, each in groupby(presets, lambda preset: preset.group)]
 
-    fitting: the parameters and settings of the form.
-    """
-    driver = entered.driver
+
+def _is_of_family(preset: Preset, rows: ParameterRows) -> bool:
+    """Return whether a preset uses no parameter that only another family of servers has."""
+    return preset.names.isdisjoint(row.name for row in rows.elsewhere)
+
+
+def _presets(entered: Entered, rows: ParameterRows) -> list[tuple[Preset, str]]:
+    """Return the presets of the kind, each with what the chosen target lacks for it; empty where it lacks nothing."""
+    driver, fitting = entered.driver, {row.name for row in rows.fitting}
     return [(each, _lacks(each, entered, fitting)) for each in presets_of(driver)] if driver else []
 
 

@@ -1,6 +1,7 @@
 """What every kind has to keep, those of other packages and those that are dropped in included."""
 
 import json
+from itertools import groupby
 
 import pytest
 from django import forms
@@ -128,3 +129,33 @@ def test_a_kind_says_how_many_requests_at_a_time_its_parameters_ask_for(kind):
 def test_a_kind_that_is_not_there_is_refused_by_name():
     with pytest.raises(UnknownKind, match=r"no kind “nonsense”; there are .*downloader"):
         driver_of("nonsense")
+
+
+SANDBOX = "http://127.0.0.1:8099"
+MOST_UNGROUPED = 6
+"""Presets of a kind whose buttons are told apart without headings."""
+
+
+@pytest.mark.parametrize("url", ["", SANDBOX], ids=["own", "sandbox"])
+@pytest.mark.parametrize("kind", EXECUTABLE)
+def test_many_presets_stand_below_headings_and_each_group_stands_together(kind, url):
+    presets = driver_of(kind).presets(url)
+
+    groups = [group for group, _ in groupby(preset.group for preset in presets)]
+    assert len(groups) == len(set(groups))
+    assert len({preset.name for preset in presets}) == len(presets)
+    assert "" not in groups or (groups in ([""], []) and len(presets) <= MOST_UNGROUPED)
+
+
+@pytest.mark.parametrize("kind", EXECUTABLE)
+def test_what_a_preset_fills_in_is_what_its_fields_take(kind):
+    driver = driver_of(kind)
+    fields = driver.parameters.base_fields
+
+    for preset in driver.presets(SANDBOX):
+        for name, value in preset.parameters.items():
+            if name in fields:
+                fields[name].clean(value)
+        for name, levels in preset.factors.items():
+            for level in levels if name in fields else ():
+                fields[name].clean(level)

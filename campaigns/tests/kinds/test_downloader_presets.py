@@ -57,5 +57,4 @@ def test_presets_for_servers_of_ones_own_need_no_sandbox(browser, settings):
     values = {str(each["value"]) for each in page.named("act")}
     assert {"preset:file-server", "preset:pulp", "preset:concurrency"} <= values
     assert "preset:published" not in values
-    assert all_kinds()["sync"].presets("") == []
     assert all_kinds()["http"].presets("") == ()
