@@ -21,8 +21,9 @@ def put_in_force(
 ) -> list[EffectiveSetting]:
     """Return the value in force of each wanted setting; only those that differ are applied.
 
-    The value of a setting before the campaign is stored. Raise SettingFailed where a setting could not be
-    set or read back; for a value that differs the effective setting is not ok.
+    All are read before any is applied, since a change may restart the server. The value of a setting before the campaign is stored.
+    Raise SettingFailed where a setting could not be set or read back, or could not be restored afterwards; for a value that differs the
+    effective setting is not ok.
     """
     rows = {row.name: row for row in bench.patiently(lambda: list(_rows(bench, wanted)))}
     if missing := [name for name in wanted if name not in rows]:
@@ -30,16 +31,17 @@ def put_in_force(
             f"“{bench.target.name}” has no setting “{missing[0]}” any more. Define it again, or clone "
             "the campaign without it."
         )
+    found = {name: _found(rows[name], bench, campaign) for name in wanted}
     changed = False
     for name, value in wanted.items():
-        before = value_before(rows[name], bench)
+        before = value_before(rows[name], bench) if changed else found[name]
         if before == value:
             continue
         if apply_of(rows[name]).way == MANUAL:
             _ask_again(rows[name], bench)
             continue
-        if campaign is not None and before != UNKNOWN:
-            store_original(rows[name], before, campaign, bench)
+        if campaign is not None and found[name] != UNKNOWN:
+            store_original(rows[name], found[name], campaign, bench)
         _apply(rows[name], value, bench)
         changed = True
     if changed:
@@ -84,6 +86,36 @@ def value_of(setting: Setting, bench: Workbench) -> Any:
         raise SettingFailed(
             f"The setting {setting.name} cannot be read back: {redact(str(error))}"
         ) from None
+
+
+def _found(setting: Setting, bench: Workbench, campaign: Campaign | None) -> Any:
+    """Return the value in force before anything is applied; UNKNOWN where it cannot be read and need not be known.
+
+    Raise SettingFailed where the campaign is to restore it, and has not found it before: nothing could put it back.
+    """
+    try:
+        return value_of(setting, bench)
+    except SettingFailed as error:
+        if campaign is not None and _is_to_be_restored(setting, campaign, bench):
+            raise SettingFailed(
+                f"{_sentence(error)} It was not set, since it could not be restored afterwards. See to it that it can be read, or launch a "
+                "clone of the campaign that leaves settings as they are afterwards."
+            ) from error
+        bench.say(f"{error} It is applied anyway.")
+        return UNKNOWN
+
+
+def _is_to_be_restored(setting: Setting, campaign: Campaign, bench: Workbench) -> bool:
+    """Return whether a campaign restores a setting whose former value it does not know."""
+    known = FoundSetting.objects.filter(
+        campaign=campaign, setting=setting, restored_at=None, given_up=""
+    )
+    restores = campaign.settings_afterwards == Campaign.Afterwards.RESTORE
+    return restores and not bench.patiently(known.exists)
+
+
+def _sentence(error: SettingFailed) -> str:
+    return f"{str(error).rstrip('.')}."
 
 
 def value_before(setting: Setting, bench: Workbench) -> Any:

@@ -39,9 +39,7 @@ SETTINGS = {
     "mqtt_ttl": ("MQTT time to live", 1, 3600),
 }
 PROFILE = "installer_profile"
-_CHOICES = {
-    PROFILE: ("Installer profile", ("none", *(each.name for each in TUNINGS)))
-}
+_CHOICES = {PROFILE: ("Installer profile", ("none", *(each.name for each in TUNINGS)))}
 _NUMBERS = {"memory_gib": "GiB", "proxy_memory_gib": "GiB", "proxy_timeout": "s"}
 """The units of the settings that may be broken numbers."""
 _WATCHES = {"node_exporter": "/metrics", "process_exporter": "/metrics", "puma": "/stats"}

@@ -134,7 +134,10 @@ def test_a_try_out_sets_back_what_it_changed(server, workers, draft, target):
     [
         (lambda s: s.deaf.add("puma_workers"), "asked 4, in force 2"),
         (lambda s: s.html.add("puma_workers"), "cannot be read back: GET"),
-        (lambda s: s.values.update(puma_workers="many"), None),
+        (
+            lambda s: s.values.update(puma_workers="many"),
+            "It was not set, since it could not be restored",
+        ),
         (lambda s: setattr(s, "vanishes", True), "cannot be read back"),
     ],
 )
@@ -143,11 +146,63 @@ def test_what_is_not_in_force_makes_the_run_void(server, workers, launched, trou
     campaign = launched(factors={"puma_workers": [4]}, repetitions=1)
     go()
     run = campaign.runs.get()
-    if words is None:
-        assert run.state == Run.State.DONE, "what cannot be read first is mended by setting it"
-    else:
-        assert run.state == Run.State.VOID
-        assert words in Attempt.objects.earliest("pk").reason
+    assert run.state == Run.State.VOID
+    assert words in Attempt.objects.earliest("pk").reason
+
+
+def test_what_cannot_be_read_at_first_is_not_set(server, workers, launched):
+    server.html.add("puma_workers")
+    campaign = launched(factors={"puma_workers": [4]}, repetitions=1)
+
+    go()
+
+    assert not server.changes()
+    assert not FoundSetting.objects.exists()
+    assert (
+        Attempt.objects.filter(run__campaign=campaign)
+        .earliest("pk")
+        .reason.endswith(
+            "It was not set, since it could not be restored afterwards. See to it that it can be read, or launch a clone of the campaign that "
+            "leaves settings as they are afterwards."
+        )
+    )
+
+
+def test_what_cannot_be_read_at_first_is_mended_where_it_is_to_stay(server, workers, launched):
+    server.values["puma_workers"] = "many"
+    campaign = launched(factors={"puma_workers": [4]}, repetitions=1, settings_afterwards="keep")
+
+    go()
+
+    assert states(campaign) == ["done"]
+    assert server.values["puma_workers"] == 4
+
+
+def test_what_is_found_before_is_mended_and_put_back(server, workers, launched, target):
+    campaign = launched(factors={"puma_workers": [4, 8]}, repetitions=1)
+    dispatch.dispatch()
+    execute(Attempt.objects.get().pk, "measure@here", "here")
+    server.values["puma_workers"] = "many"
+
+    restore(target)
+
+    assert states(campaign) == ["done", "done"]
+    assert server.values["puma_workers"] == 2
+
+
+def test_all_settings_are_read_before_one_restarts_the_server(
+    server, workers, launched, target, admin
+):
+    target_settings.save_setting(over_http("puma_threads"), target, admin)
+    server.blinds = {"puma_workers": "puma_threads"}
+
+    campaign = launched(
+        factors={"puma_workers": [4]}, parameters={"puma_threads": 16}, repetitions=1
+    )
+    restore(target)
+
+    assert states(campaign) == ["done"]
+    assert (server.values["puma_workers"], server.values["puma_threads"]) == (2, 5)
 
 
 def test_reset_commands_leave_proofs_and_are_awaited(server, target, admin, launched):

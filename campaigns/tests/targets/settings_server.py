@@ -15,6 +15,7 @@ class SettingsServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.values = {"puma_workers": 2, "puma_threads": 5}
         self.deaf, self.html, self.vanishes = set(), set(), False
+        self.blinds = {}  # setting one, another one cannot be read until it is set
         self.asked, self.not_ready = [], 0
 
     @property
@@ -49,8 +50,11 @@ class _Handler(BaseHTTPRequestHandler):
         sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         name = self.path.rpartition("/")[2]
         self.server.asked.append(("PUT", self.path, sent["value"]))
+        self.server.html.discard(name)
         if name not in self.server.deaf:
             self.server.values[name] = sent["value"]
+        if name in self.server.blinds:
+            self.server.html.add(self.server.blinds[name])
         self._answer(200, {"value": sent["value"]})
         if self.server.vanishes:
             self.server.socket.close()
