@@ -23,7 +23,7 @@ from campaigns.models import Credential, Installation, Population, Target, Team,
 from campaigns.targets.allowed import other_names
 from campaigns.targets.credentials.forms import SECRETS as OF_CREDENTIALS
 from campaigns.targets.credentials.opening import opener
-from campaigns.targets.forms import SECRETS, TYPED, TargetForm, as_data
+from campaigns.targets.forms import HAS_POPULATIONS, SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.names import UNNAMED
 from campaigns.targets.production import require_to_unmark
 from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address
@@ -138,7 +138,7 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
     with transaction.atomic():
         require_right_of_sender(form.stored, Right.OPERATE)
         address = share_address(form.stored, url, hosts)
-        before = None if form.stored._state.adding else _locked(form.stored, seen)
+        before = None if form.stored._state.adding else _locked(form, seen)
         if form.moved or not form.instance.is_production:
             require_to_unmark(form.stored)
         target = _filled(form, address)
@@ -151,13 +151,18 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
     return target
 
 
-def _locked(target: Target, seen: Seen) -> Target:
-    """Lock a target and return it as stored. Raise Changed where it differs from the seen revision."""
+def _locked(form: TargetForm, seen: Seen) -> Target:
+    """Lock a target and return it as stored. Raise Changed where it differs from the seen revision, Invalid where it may not move.
+
+    Populations are asked for below the same lock: one that came since the form was checked is seen here.
+    """
     rows = Target.objects.all()
-    if seen is not None:
+    if seen is not None or form.moved:
         rows = rows.select_for_update(of=("self",), no_key=True)
-    now = rows.get(pk=target.pk)
+    now = rows.get(pk=form.stored.pk)
     require_seen(now, revised(now), seen)
+    if form.moved and now.populations.exists():
+        raise Invalid({"base_url": [HAS_POPULATIONS]})
     return now
 
 

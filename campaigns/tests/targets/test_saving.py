@@ -1,6 +1,9 @@
 import logging
+from copy import copy
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from campaigns.kit import encryption
 from campaigns.kit.errors import Invalid
@@ -9,6 +12,9 @@ from campaigns.models import Target
 from campaigns.planning import drafts, lifecycle
 from campaigns.planning.checking import check
 from campaigns.targets import saving
+from campaigns.targets.forms import HAS_POPULATIONS, TargetForm
+from campaigns.targets.populations import asking
+from campaigns.tests.browsing import reviewer
 from campaigns.tests.kinds.programs.certificates import Authority
 from campaigns.tests.toy import definition
 
@@ -317,3 +323,20 @@ def test_a_database_is_a_target_of_its_own_scheme():
 )
 def test_a_database_has_the_url_of_one(changed, message):
     assert message in errors_of(DATABASE | changed)["base_url"][0]
+
+
+def test_an_address_does_not_change_below_a_population_that_came_meanwhile():
+    katello = SERVER | {"family": "katello", "base_url": "https://127.0.0.2:8080/"}
+    target = saving.save_target(katello)
+    form = TargetForm(katello | {"base_url": "https://127.0.0.3:8080/"}, target=copy(target))
+    assert form.is_valid()
+
+    asked_for = {"hosts": 10, "organization": "ACME", "activation_keys": "ak"}
+    asking.ask_for(target, asked_for, reviewer())
+    with CaptureQueriesContext(connection) as asked, pytest.raises(Invalid) as caught:
+        saving.save(form)
+
+    assert caught.value.errors == {"base_url": [HAS_POPULATIONS]}
+    assert any("FOR NO KEY UPDATE" in query["sql"] for query in asked)
+    target.refresh_from_db()
+    assert target.base_url == "https://127.0.0.2:8080/"
