@@ -24,6 +24,7 @@ KATELLO_SETTINGS = {
     "iso": True,  # its tasks are short: whole seconds would be coarse for them
     "hosts": 4000,
     "rex_seconds": 0.1,
+    "sync_spread": 0.02,  # without any, nothing could be said of how much syncs vary
 }
 FOUNDATIONS = frozenset({"DATABASE_URL", "BROKER_URL"})
 MAIL, PAGES = ("PERFDASH_EMAIL_",), ("PERFDASH_OIDC_", "PERFDASH_METRICS_TOKEN")

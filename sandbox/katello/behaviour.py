@@ -31,6 +31,7 @@ class KatelloBehaviour:
     password: str = field(default="password", repr=False)
     sync_seconds: float = 1.0  # of a sync that looks at everything
     skip_seconds: float = 0.3  # of one that finds the metadata unchanged
+    sync_spread: float = 0.0  # standard deviation of the logarithm of both
     publish_seconds: float = 0.5  # of a repository of a content view, on an idle worker of Dynflow
     promote_seconds: float = 0.2
     proxy_sync_seconds: float = 0.4  # of a repository of a content view, to a smart proxy

@@ -1,8 +1,10 @@
 """Beginning syncs, and what Katello refuses of them."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from random import Random
 from typing import Any
 
 from sandbox.katello.answers import Problem, katello
@@ -25,6 +27,7 @@ class Syncs:
     now: Callable[[], datetime]
     tasks: Tasks
     held: dict[int, Repository] = field(default_factory=repositories)
+    _random: Random = field(default_factory=lambda: Random(1))
 
     def repository(self, pk: str | int) -> Repository:
         """Find a repository. Raise Problem."""
@@ -87,6 +90,8 @@ class Syncs:
     ) -> Task:  # fmt: skip
         behaviour = self.behaviour()
         seconds = behaviour.skip_seconds if skipped else behaviour.sync_seconds
+        if behaviour.sync_spread:
+            seconds *= math.exp(self._random.gauss(0, behaviour.sync_spread))
         task = Task(
             label,
             resource,
