@@ -2,5 +2,7 @@
 set -eu;
 for file in $1; do
 [ -w "$file" ] || { echo "there is no $file that $(id -un) may write" >&2; exit 1; };
+done;
+for file in $1; do
 echo "$(sed 's/.*\[\(.*\)\].*/\1/' "$file")";
 done | sort -u | paste -s -d ,

@@ -350,6 +350,14 @@ def test_a_profile_of_tuned_is_set_and_put_back(server, tmp_path):
     Tried("tuned-profile", server, **words).goes_round("throughput-performance")
 
 
+def test_a_machine_without_tuned_is_told(server):
+    read = shipped()["tuned-profile"].setting["read_back"]["arguments"][-1]
+    with pytest.raises(ActionFailed, match="there is no tuned-adm-of-nobody on this machine"):
+        Tried(
+            "tuned-profile", server, **{read: read.replace("tuned-adm", "tuned-adm-of-nobody")}
+        ).read()
+
+
 def test_the_governor_of_each_cpu_is_set_and_put_back(server, tmp_path):
     cpus = [tmp_path / f"cpu{number}" for number in (0, 1)]
     for file in cpus:
@@ -361,6 +369,8 @@ def test_the_governor_of_each_cpu_is_set_and_put_back(server, tmp_path):
     assert tried.read() == "performance"
     with pytest.raises(ActionFailed, match=r"there is no .*/no-such"):
         Tried("power-mode", server, **{place: f"{tmp_path}/no-such"}).put("powersave")
+    with pytest.raises(ActionFailed, match=r"there is no .*/no-such"):
+        Tried("power-mode", server, **{place: f"{tmp_path}/no-such"}).read()
 
 
 def path_of_kernel(name):
