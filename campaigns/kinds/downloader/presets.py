@@ -20,6 +20,8 @@ IN_PAIRS = {
     "baseline": "futures",
     "repetitions": 10,
 }
+DISTANT = "repo/files=100/total=40767900/latency=20/PULP_MANIFEST"
+"""The smallest published repository with a tenth of its bytes. Without latency there is nothing that more files at a time could hide."""
 AT_A_TIME = ("1", "5", "10", "20", "40")
 COMPARISON, SERVERS = "The published comparison, on the sandbox", "Your servers"
 OF_SERVERS = (
@@ -66,8 +68,8 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
         _repositories("tenth", "The five published repositories, a tenth of the bytes", 10),
         Preset(
             "engines-and-concurrency",
-            "Each engine with 1 to 40 files at a time, a tenth of the bytes",
-            {"manifest": _manifests(10)[0]},
+            "Each engine with 1 to 40 files at a time, 100 files behind 20 ms",
+            {"manifest": DISTANT},
             {**ENGINES, "concurrency": AT_A_TIME},
             {
                 "question": "Is more concurrency faster with each engine?",
