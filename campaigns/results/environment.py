@@ -10,6 +10,7 @@ from django.db.models import Case, Count, F, Max, Min, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Factor, Run
+from campaigns.planning.configurations import expanded
 from campaigns.stats import units
 
 _Fact = tuple[str, str, str]
@@ -92,14 +93,14 @@ WHICH_TARGET = Case(
 class _Seen:
     """A fact as one run observed it before and after. place: in the order in which runs were made.
 
-    builds: the levels of the run's builds, of which there may be none.
+    varied: the levels of the run's builds, and of the setting by the name of the fact; there may be none.
     """
 
     place: int
     run: int
     before: str
     after: str
-    builds: tuple[str, ...]
+    varied: tuple[str, ...]
 
 
 def environment_of(campaign: Campaign) -> list[ObservedFact]:
@@ -212,7 +213,8 @@ def _facts(campaign: Campaign) -> QuerySet[EnvironmentFact]:
 def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[_Fact, list[_Seen]]:
     """Return what each run observed of the facts that changed, in the order in which the runs were made.
 
-    A fact that is the same in all runs of a build, such as its version, is what the campaign varies, and no change.
+    A fact that is the same in all runs of a build, such as its version, is what the campaign varies, and no change. So is one of the
+    target by the name of a setting that varies, if it is the same in all runs of each of its levels.
     """
     seen: dict[_Fact, list[_Seen]] = {
         (fact.side, fact.name, fact.target): [] for fact in facts if fact.changed
@@ -230,15 +232,18 @@ def _seen(campaign: Campaign, facts: Iterable[ObservedFact]) -> dict[_Fact, list
     for place, (side, name, which, run, value, later, levels, varied) in enumerate(rows):
         if (side, name, which) in seen:
             of_run = tuple(str(levels.get(each)) for each in varied)
+            chosen = expanded(campaign, levels)
+            if side == EnvironmentFact.Side.TARGET and name in chosen:
+                of_run = (*of_run, str(chosen[name]))
             seen[side, name, which].append(_Seen(place, run, value, later or value, of_run))
-    return {fact: runs for fact, runs in seen.items() if not _is_of_build(runs)}
+    return {fact: runs for fact, runs in seen.items() if not _is_varied(runs)}
 
 
-def _is_of_build(runs: Sequence[_Seen]) -> bool:
-    """Return whether a fact that changed has one value in all runs of each build."""
+def _is_varied(runs: Sequence[_Seen]) -> bool:
+    """Return whether a fact that changed has one value in all runs of each level that varies it."""
     values: dict[tuple[str, ...], set[str]] = {}
     for each in runs:
-        values.setdefault(each.builds, set()).update((each.before, each.after))
+        values.setdefault(each.varied, set()).update((each.before, each.after))
     return all(len(each) == 1 for each in values.values())
 
 

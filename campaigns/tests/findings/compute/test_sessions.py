@@ -193,6 +193,18 @@ def test_a_version_that_follows_the_build_is_no_change_and_begins_no_session(nin
     ]
 
 
+def test_a_fact_by_the_name_of_a_setting_that_varies_is_no_change_where_it_follows_it(nine):
+    (factor,) = nine.factors.values_list("name", flat=True)
+    runs = nine.runs.order_by("position").select_related("cell")
+    seen(nine, factor, [f"{run.cell.levels_by_factor[factor]} MB" for run in runs])
+
+    assert changes_of(nine, environment_of(nine)) == []
+
+    one = EnvironmentFact.objects.filter(name=factor).first()
+    EnvironmentFact.objects.filter(pk=one.pk).update(value="1 MB")
+    assert {each.name for each in changes_of(nine, environment_of(nine))} == {factor}
+
+
 def test_a_run_that_saw_no_facts_is_in_the_session_of_the_one_before_it(nine):
     seen(nine, "version", upgraded(9, 6))
     EnvironmentFact.objects.filter(attempt__run__position__in=(3, 8)).delete()
