@@ -161,7 +161,8 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     results = parts.results
     cells = summarise_cells(campaign, primary, mine, criteria)
     results["cells"] = cells
-    for name, metric in metrics.items():
+    shown = _measured(campaign, metrics, runs)
+    for name, metric in shown.items():
         again = partial(summarise_cells, campaign, metric, runs[name], criteria)
         _cells(parts, name, (lambda: cells) if metric is primary else again)
     unit = primary.unit
@@ -212,6 +213,21 @@ def compute(campaign: Campaign) -> tuple[dict[str, dict[str, Any]], dict[str, An
     if parts.failed:
         results[Finding.FAILED_PARTS] = FailedParts(parts.failed)
     return {name: stored(result) for name, result in results.items()}, document
+
+
+def _measured(
+    campaign: Campaign, metrics: Mapping[str, Metric], runs: Mapping[str, Sequence[ObservedRun]]
+) -> dict[str, Metric]:
+    """Return the metrics that a run has a value of, and those that the campaign names: others are of another task of the kind."""
+    named = {
+        campaign.primary_metric,
+        *(each.metric for each in criterion_of(campaign.criterion).conditions),
+    }
+    return {
+        name: metric
+        for name, metric in metrics.items()
+        if name in named or any(run.value is not None for run in runs[name])
+    }
 
 
 class Parts:
@@ -282,7 +298,8 @@ def _spread(
         if cells := parts.results.get(f"cells:{name}"):
             parts.add(f"density:{name}", partial(_density, cells, metric))
     for name, observed in runs.items():
-        parts.add(f"drift:{name}", partial(drift, campaign, observed))
+        if f"cells:{name}" in parts.results:
+            parts.add(f"drift:{name}", partial(drift, campaign, observed))
     parts.add("phases", lambda: phases(campaign, primary))
     means: Mapping[str, Mapping[int, float]] | None = None
 
