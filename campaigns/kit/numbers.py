@@ -210,7 +210,7 @@ def percent(value: object, digits: int = 1) -> str:
     return f"{signed(value, digits)} %" if is_number(value) else MISSING
 
 
-def without_sign(value: float) -> str:
+def without_sign(value: object) -> str:
     """Write a percentage that is never negative: 3.1 %."""
     return percent(value).lstrip("+")
 

@@ -88,7 +88,7 @@ def _of_proxies(repositories: dict[str, Sequence[str]], sandbox_url: str) -> Pre
     return Preset(
         "proxies",
         "Sync a smart proxy of 4, 8 and 16 CPUs: no difference?",
-        {"repeat": "unchanged", **({"proxy": "2"} if sandbox_url else {})},
+        {"repeat": "unchanged", "proxy": "2" if sandbox_url else ""},
         repositories,
         {
             "question": "Is content synced as fast to a small smart proxy as to a large one?",

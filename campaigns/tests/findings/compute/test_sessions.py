@@ -200,7 +200,7 @@ def test_a_fact_by_the_name_of_a_setting_that_varies_is_no_change_where_it_follo
 
     assert changes_of(nine, environment_of(nine)) == []
 
-    one = EnvironmentFact.objects.filter(name=factor).first()
+    one = EnvironmentFact.objects.filter(name=factor).earliest("pk")
     EnvironmentFact.objects.filter(pk=one.pk).update(value="1 MB")
     assert {each.name for each in changes_of(nine, environment_of(nine))} == {factor}
 

@@ -68,7 +68,8 @@ def test_without_a_sandbox_the_study_is_there_and_its_feed_is_to_be_entered():
     named = {preset.name: preset for preset in driver.presets("")}
 
     assert set(named) == {"download-concurrency", "policies", "proxies"}
-    assert not any({"feed", "repository_ids", "proxy"} & each.names for each in named.values())
+    assert not any({"feed", "repository_ids"} & each.names for each in named.values())
+    assert named["proxies"].parameters["proxy"] == "", "only a Katello has one"
 
 
 @pytest.mark.django_db

