@@ -5,10 +5,12 @@ import errno
 import hashlib
 import random
 import socket
+import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -71,6 +73,24 @@ def is_of_this_machine(family: int, host: str) -> bool:
     return True
 
 
+def _tls(remote: Mapping[str, Any]) -> ssl.SSLContext | bool:
+    """Give what Pulp connects by: its own CA and client certificate, where the remote has them."""
+    verify = bool(remote.get("tls_validation", True))
+    authority, certificate, key = (remote.get(n) for n in ("ca_cert", "client_cert", "client_key"))
+    if not (authority or (certificate and key)):
+        return verify
+    context = ssl.create_default_context(cadata=authority or None)
+    if certificate and key:
+        with NamedTemporaryFile("w") as chain:  # 0600; OpenSSL reads files alone
+            chain.write(f"{certificate}\n{key}\n")
+            chain.flush()
+            context.load_cert_chain(chain.name)
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 class Downloader:
     """Downloads of one remote; an asynchronous context."""
 
@@ -92,9 +112,8 @@ class Downloader:
         headers = {"User-Agent": "simulated-pulp/1"}
         for more in remote.get("headers") or []:
             headers |= more
-        verify = remote.get("tls_validation", True)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=bool(verify), socket_factory=local_socket),
+            connector=aiohttp.TCPConnector(ssl=_tls(remote), socket_factory=local_socket),
             timeout=aiohttp.ClientTimeout(**timeouts),
             headers=headers,
             requote_redirect_url=False,

@@ -5,7 +5,7 @@ for an address that is not among those that the owner named, and for a login tha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from campaigns.kinds.base.errors import CredentialRefused
 from campaigns.kit.http.credentials import Login, Tls
@@ -46,6 +46,12 @@ class Credential:
     def tls(self) -> Tls:
         """What a connection by TLS needs of it."""
         return Tls(ca_bundle=self.ca, certificate=self.certificate, key=self.key)
+
+    def in_place_of(self, own: Tls) -> Tls:
+        """Return what a connection needs, with what is not of this login taken from the server's own settings."""
+        if self.certificate:
+            own = replace(own, certificate=self.certificate, key=self.key)
+        return replace(own, ca_bundle=self.ca) if self.ca else own
 
     @property
     def fact(self) -> str:

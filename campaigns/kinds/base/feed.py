@@ -1,5 +1,7 @@
 """Read what a feed offers from its manifest or metadata, to prove that a sync did all the work."""
 
+import re
+import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
@@ -7,7 +9,13 @@ from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
-from campaigns.kinds.base.errors import AddressRefused, DriverError, TargetUnavailable
+from campaigns.kinds.base.credentials import Credential
+from campaigns.kinds.base.errors import (
+    AddressRefused,
+    CredentialRefused,
+    DriverError,
+    TargetUnavailable,
+)
 from campaigns.kinds.base.values import Context
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
@@ -22,6 +30,8 @@ from campaigns.kinds.programs.metadata import (
     unpacked,
 )
 from campaigns.kit.checked_addresses import allowed_addresses
+from campaigns.kit.http.connection import shown_begin
+from campaigns.kit.http.credentials import BadCertificate, context_of
 from campaigns.kit.http.failures import FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules, check_url
 
@@ -35,6 +45,10 @@ MOST_SECONDS = 900.0
 """Of sending and reading a document: 200,000 packages may take a minute of a processor."""
 MOST_DOCUMENTS = 1000
 NOT_PACKED = "manifest.txt"
+REFUSALS = (401, 403, 407)
+WANTS_CERTIFICATE = re.compile(r"certificate", re.IGNORECASE)
+"""What servers say, with the status 400, where TLS gave them no client certificate, or one that they do not trust."""
+NAME_ONE = "It asks for a login: name a credential of the team (parameter credential)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +81,61 @@ def require_allowed(url: str, rules: Rules) -> None:
         return
 
 
-def offer_of(url: str, content: str, context: Context) -> Offer | None:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How documents of a feed are read. credential: by which the feed is signed in to; None: by none.
+
+    It goes to addresses that its owner named, and to no other that the feed may name.
+    """
+
+    rules: Rules
+    check: Callable[[], None]
+    sender: str
+    credential: Credential | None = None
+
+    def login_for(self, url: str) -> tuple[ssl.SSLContext | None, Mapping[str, str]]:
+        """Return the context and the headers for a URL; none where the credential is not for it. Raise DriverError, BadUrl."""
+        if self.credential is None or not self.credential.covers(url):
+            return None, {}
+        has_own = self.credential.certificate or self.credential.ca
+        try:
+            tls = context_of(self.credential.tls) if has_own else None
+        except BadCertificate as error:
+            raise DriverError(f"The credential “{self.credential.name}”: {error}") from None
+        return tls, self.credential.headers
+
+
+def offer_of(
+    url: str, content: str, context: Context, credential: Credential | None = None
+) -> Offer | None:
     """Return what a feed offers; None where perfdash cannot read its metadata.
 
-    Raise AddressRefused, TargetUnavailable, DriverError.
+    Raise AddressRefused, TargetUnavailable, CredentialRefused, DriverError.
     """
+    reading = Reading(context.rules, context.check, context.sender, credential)
     try:
         match content:
             case "file/file":
-                return _read(url, NOT_PACKED, context, _files, manifest.MOST_BYTES)
+                return _read(url, NOT_PACKED, reading, _files, manifest.MOST_BYTES)
             case "rpm/rpm":
-                return _packages(url, context)
+                return _packages(url, reading)
     except BadMetadata as error:
         raise DriverError(str(error)) from None
     return None
+
+
+def ask_feed(url: str, content: str, rules: Rules, credential: Credential | None) -> None:
+    """Ask for the first document of a feed, and read no more than its begin. Raise as `offer_of`, and TargetUnavailable without an answer."""
+    base = url if url.endswith("/") else f"{url}/"
+    first = urljoin(base, "repodata/repomd.xml") if content == "rpm/rpm" else url
+    limits = Limits(5.0, 10.0, 15.0, manifest.MOST_BYTES)
+    reading = Reading(rules, lambda: None, "perfdash", credential)
+    _fetched(first, reading, limits, _leave)
+
+
+def _leave(pieces: Iterable[bytes]) -> None:
+    """Read one piece of a body."""
+    next(iter(pieces), b"")
 
 
 def _files(pieces: Iterable[bytes]) -> Offer:
@@ -105,9 +160,9 @@ def _files(pieces: Iterable[bytes]) -> Offer:
     return Offer(len(units), files, frozenset([summed.hexdigest()]))
 
 
-def _packages(url: str, context: Context) -> Offer:
+def _packages(url: str, reading: Reading) -> Offer:
     base = url if url.endswith("/") else f"{url}/"
-    document = _get(urljoin(base, "repodata/repomd.xml"), context)
+    document = _get(urljoin(base, "repodata/repomd.xml"), reading)
     repomd = list(islice(elements([document], f"{REPO}data"), MOST_DOCUMENTS))
     named = {
         named.text for data in repomd for named in data.iterfind(f"{REPO}checksum") if named.text
@@ -117,12 +172,12 @@ def _packages(url: str, context: Context) -> Offer:
     href = place.get("href") if place is not None else None
     if not href:
         raise DriverError("The feed's repomd.xml names no primary metadata.")
-    files = _read(urljoin(base, href), href, context, package_sizes)
+    files = _read(urljoin(base, href), href, reading, package_sizes)
     digests = frozenset([sha256(document).hexdigest(), *named])
-    return Offer(len(files), files, digests, _others(base, repomd, context))
+    return Offer(len(files), files, digests, _others(base, repomd, reading))
 
 
-def _others(base: str, repomd: Sequence[Any], context: Context) -> dict[str, int | None]:
+def _others(base: str, repomd: Sequence[Any], reading: Reading) -> dict[str, int | None]:
     """Count the modules, comps and advisories of a feed of packages."""
     counts: dict[str, int | None] = {}
     for name, (types, count) in COUNTERS.items():
@@ -132,7 +187,7 @@ def _others(base: str, repomd: Sequence[Any], context: Context) -> dict[str, int
         if href.rpartition(".")[2] not in (*UNPACKERS, *PLAIN):
             counts |= dict.fromkeys(types)
             continue
-        counts |= _read(urljoin(base, href), href, context, count)
+        counts |= _read(urljoin(base, href), href, reading, count)
     return counts
 
 
@@ -145,15 +200,15 @@ def _place_of(repomd: Iterable[Any], name: str) -> str:
     return ""
 
 
-def _get(url: str, context: Context) -> bytes:
+def _get(url: str, reading: Reading) -> bytes:
     """Fetch a small document of the feed."""
-    return _fetched(url, context, Limits(10.0, 30.0, 120.0, manifest.MOST_BYTES)).body
+    return _fetched(url, reading, Limits(10.0, 30.0, 120.0, manifest.MOST_BYTES)).body
 
 
 def _read(
     url: str,
     name: str,
-    context: Context,
+    reading: Reading,
     read: Callable[[Iterable[bytes]], Result],
     most_bytes: int = MOST_PACKED,
 ) -> Result:
@@ -161,7 +216,7 @@ def _read(
     results: list[Result] = []
     _fetched(
         url,
-        context,
+        reading,
         Limits(10.0, 30.0, MOST_SECONDS, most_bytes),
         lambda pieces: results.append(read(unpacked(pieces, name))),
     )
@@ -170,22 +225,54 @@ def _read(
 
 def _fetched(
     url: str,
-    context: Context,
+    reading: Reading,
     limits: Limits,
     read: Callable[[Iterable[bytes]], None] | None = None,
 ) -> Answer:
     try:
-        answer = fetch(url, context.rules, context.check, limits, sender=context.sender, read=read)
+        tls, headers = reading.login_for(url)
+        answer = fetch(
+            url,
+            reading.rules,
+            reading.check,
+            limits,
+            sender=reading.sender,
+            read=read,
+            tls=tls,
+            headers=headers,
+        )
     except Refused as refusal:
         raise AddressRefused(f"{refusal} {WHY_READ}") from None
     except BadUrl as error:
         raise DriverError(str(error)) from None
     except FileFailed as error:
-        if error.failure == "address":
-            raise AddressRefused(str(error)) from None
-        raise TargetUnavailable(
-            f"The feed {url} gave no answer: {FAILURES[error.failure]} ({error})."
-        ) from None
+        raise _no_answer(url, error, reading.credential) from None
     if answer.status != 200:
-        raise DriverError(f"The feed {url} answered {answer.status}; check the parameter feed.")
+        raise _refusal(url, answer, reading.credential)
     return answer
+
+
+def _no_answer(url: str, error: FileFailed, credential: Credential | None) -> DriverError:
+    if error.failure == "address":
+        return AddressRefused(str(error))
+    said = f"The feed {url} gave no answer: {FAILURES[error.failure]} ({error})."
+    if error.failure == "tls" and credential is not None:
+        return CredentialRefused(
+            f"{said} Check certificate and CA of the credential “{credential.name}”."
+        )
+    return TargetUnavailable(said)
+
+
+def _refusal(url: str, answer: Answer, credential: Credential | None) -> DriverError:
+    """Return the error for a status other than 200, with the feed's own words where it wants another login."""
+    words = shown_begin(answer.body, answer.headers)
+    said = f"The feed {url} answered {answer.status}"
+    if answer.status in REFUSALS or (answer.status == 400 and WANTS_CERTIFICATE.search(words)):
+        said = f"{said}{f': “{words}”' if words else ''}."
+        if credential is None:
+            return CredentialRefused(f"{said} {NAME_ONE}")
+        return CredentialRefused(
+            f"{said} It does not take the credential “{credential.name}” (version {credential.version}): give that another "
+            "certificate, password or token."
+        )
+    return DriverError(f"{said}; check the parameter feed.")

@@ -107,6 +107,7 @@ class Target:
     ssh: how commands reach its machine; None where nobody has said so.
     installation: the identifier of this perfdash, for `naming`.
     unproved: the names of the proofs that failed when it was probed last.
+    token: of a credential, sent in place of user and password. signs_in: each request is to be signed in by what a credential has.
     credential_of: returns a credential of its team by name, for the URLs that it will be sent to; raises CredentialRefused.
     """
 
@@ -115,6 +116,8 @@ class Target:
     base_url: str
     username: str = ""
     password: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    signs_in: bool = False
     settings: Settings = field(default_factory=dict)
     tls: Tls = field(default_factory=Tls)
     dedicated: bool = False

@@ -9,7 +9,7 @@ from campaigns.kinds.programs.downloading import MOST_REDIRECTS, REDIRECTS, next
 from campaigns.kit.http.failures import ANONYMOUS, FileFailed
 from campaigns.kit.http.guarded import LOOK_SECONDS, Answer, TooLate, ask, location_of
 from campaigns.kit.http.pacing import Pacer
-from campaigns.kit.network import Rules, check_url
+from campaigns.kit.network import Rules, check_url, origin_of
 
 __all__ = ["Answer", "Limits", "fetch"]
 
@@ -40,13 +40,14 @@ def fetch(
     """Fetch a document. `check` is called all the while, and ends the fetch by what it raises.
 
     read: takes the body of an answer of 200 piece by piece, in another thread; it is not kept then.
-    tls, headers: of each request; a redirect leads to no other server that they would be sent to.
+    tls, headers: of each request at scheme, host and port of the URL; a redirect leads to no other server, and not with them to another scheme.
 
     Raise Refused or BadUrl for a URL that the rules exclude, FileFailed where no answer came, the
     time was over (class `timeout`), or the body is longer than `limits.most_bytes` (class `size`).
     Waiting for `most_per_second` does not count as its time.
     """
     check_url(url, rules)
+    origin = origin_of(url)
     pacer = Pacer(most_per_second)
     _wait_for_turn(pacer, check)
     longest = limits.total_seconds + MOST_REDIRECTS * pacer.distance_seconds
@@ -66,8 +67,8 @@ def fetch(
                 most_bytes=limits.most_bytes,
                 unread=REDIRECTS if limits.follow else (),
                 read=read,
-                tls=tls,
-                headers=dict(headers or {}),
+                tls=tls if origin_of(url) == origin else None,
+                headers=dict(headers or {}) if origin_of(url) == origin else {},
             )
         except TooLate:
             raise FileFailed(

@@ -6,7 +6,10 @@ from typing import Any
 
 from campaigns.kinds.base import (
     Context,
+    Credential,
+    CredentialRefused,
     Driver,
+    DriverError,
     EffectiveSetting,
     Measured,
     Metric,
@@ -17,10 +20,19 @@ from campaigns.kinds.base import (
     Snippet,
     Target,
 )
-from campaigns.kinds.base.feed import require_allowed
+from campaigns.kinds.base.feed import ask_feed, require_allowed
 from campaigns.kinds.base.snippets import command, foreman_snippets
-from campaigns.kinds.sync.form import KATELLO, OF_A_REMOTE, PULP, SyncForm, feeds_read, missing
+from campaigns.kinds.sync.form import (
+    KATELLO,
+    OF_A_REMOTE,
+    PULP,
+    SyncForm,
+    feeds_of,
+    feeds_read,
+    missing,
+)
 from campaigns.kinds.sync.katello.steps import KatelloSteps
+from campaigns.kinds.sync.login import credential_in
 from campaigns.kinds.sync.presets import presets
 from campaigns.kinds.sync.steps import PulpSteps
 from campaigns.kit.mappings import Settings
@@ -71,10 +83,13 @@ class Sync(Driver):
         return STEPS[target.family].probe(target, rules)
 
     def look(self, target: Target, parameters: Parameters, rules: Rules) -> None:
-        """Check that a worker may read the feeds, by the addresses of their names, and that nobody else has content on the server."""
+        """Check that a worker may read the feeds and the feeds take the credential, and that nobody else has content on the server."""
         for url in feeds_read(parameters):
             require_allowed(url, rules)
         STEPS[target.family].look(target, rules)
+        credential = credential_in(target, parameters)
+        for url in feeds_read(parameters):
+            _ask(url, parameters, rules, credential)
 
     def quiet(self, target: Target, rules: Rules) -> str:
         """Return whether tasks are at work, by the list of tasks."""
@@ -116,6 +131,11 @@ class Sync(Driver):
     def reads(self, parameters: Parameters) -> Mapping[str, Sequence[str]]:
         """Return the feeds whose metadata a worker reads, to prove that all was synced."""
         return {"feed": feeds} if (feeds := feeds_read(parameters)) else {}
+
+    def sends(self, base_url: str, parameters: Parameters) -> Mapping[str, Sequence[str]]:
+        """Return the feeds and the Pulp itself, which signs in to them."""
+        named = bool(parameters.get("credential"))
+        return {"credential": [*feeds_of(parameters), base_url]} if named else {}
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return the published studies, and shapes of feeds of the sandbox."""
@@ -173,6 +193,16 @@ class Sync(Driver):
     def estimate_seconds(self, parameters: Parameters) -> float:
         """Return a guess: the size of a feed is known only after a sync."""
         return 15.0
+
+
+def _ask(url: str, parameters: Parameters, rules: Rules, credential: Credential | None) -> None:
+    """Ask for a feed. Raise CredentialRefused; what else is wrong with one, the server tells that syncs it."""
+    try:
+        ask_feed(url, str(parameters["content"]), rules, credential)
+    except CredentialRefused:
+        raise
+    except DriverError:
+        return
 
 
 def _of_pulp(settings: Settings, content: str) -> list[Snippet]:

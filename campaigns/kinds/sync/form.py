@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from campaigns.kinds.base import Parameters
 from campaigns.kinds.base.parameters import (
     ChoiceParameter,
+    CredentialParameter,
     IntegerParameter,
     ObjectParameter,
     ParameterField,
@@ -34,10 +35,22 @@ SECRET = re.compile(
     r"password|passphrase|secret|token|client_key|api_?key|authorization|cookie", re.IGNORECASE
 )
 LOGIN_IN_URL = re.compile(r"://[^/\s]*@")
+NO_SECRETS = (
+    "A campaign keeps no secrets, as everybody reads it: an operator makes a credential of the team, and the parameter "
+    "credential names it."
+)
+BESIDE_A_CREDENTIAL = ("ca_cert", "client_cert", "headers", "proxy_url", "tls_validation")
+"""Fields of a remote that would replace what a credential has, or lead it past the address that it is for."""
+OF_KATELLO = (
+    "A Katello has the logins of its repositories itself: content credentials, or user name and password of the upstream, "
+    "at the repository. Leave it empty."
+)
 
 
 def check_feed(value: str) -> None:
     """Raise ValidationError where the text is no URL; {n} stands for a repository's number."""
+    if LOGIN_IN_URL.search(value):
+        raise ValidationError(f"The URL holds a user name or password. {NO_SECRETS}")
     try:
         parse_url(value.replace("{n}", "1"))
     except BadUrl as error:
@@ -148,6 +161,11 @@ class SyncForm(forms.Form):
         max_length=1000,
         validators=[check_feed],
         help_text="URL that Pulp syncs from. {n} in it is the number of the repository, from 1.",
+    )
+    credential = CredentialParameter(
+        only_for=PULP,
+        help_text="Name of a credential of the team, for a feed that asks for a certificate, a password or a token. It must "
+        "name the addresses of the feed and of this Pulp.",
     )
     repository_ids = Ids(
         label="Repository IDs",
@@ -285,10 +303,19 @@ class SyncForm(forms.Form):
             if secrets := list(_secrets(fields)):
                 self.add_error(
                     where,
-                    f"A campaign keeps no secrets, as everybody reads it: {', '.join(secrets)}. Measure "
-                    "a feed that asks for none.",
+                    f"Not here: {', '.join(secrets)}. {NO_SECRETS}",
                 )
+        self._check_beside_credential()
         return self.cleaned_data
+
+    def _check_beside_credential(self) -> None:
+        fields = json.loads(self.cleaned_data.get("remote_fields") or "{}")
+        beside = [name for name in BESIDE_A_CREDENTIAL if name in fields]
+        if beside and self.cleaned_data.get("credential"):
+            self.add_error(
+                "remote_fields",
+                f"Not beside a credential, which has its own, and goes to the feed alone: {', '.join(beside)}.",
+            )
 
 
 OF_A_REMOTE = tuple(
@@ -326,6 +353,8 @@ def _missing_of_katello(
             "repository_ids",
             "Give the ids of repositories that this Katello has, or the id of a proxy.",
         )
+    if parameters.get("credential"):
+        yield "credential", OF_KATELLO
     if set(factors.get("repeat", (parameters.get("repeat"),))) != {"unchanged"}:
         yield (
             "repeat",
@@ -335,10 +364,17 @@ def _missing_of_katello(
 
 
 def feeds_read(parameters: Parameters) -> list[str]:
-    """Return the feeds that a worker reads, each once as far as their hosts differ; parameters may be texts that are not checked yet."""
-    feed, content = str(parameters.get("feed") or ""), str(parameters.get("content") or "file")
+    """Return the feeds that a worker reads, as `feeds_of`: none of a plug-in whose metadata perfdash cannot read."""
+    content = str(parameters.get("content") or "file")
     plugin, _, kind = content.partition("/")
-    if not feed or plugin not in READABLE or kind not in ("", plugin):
+    readable = plugin in READABLE and kind in ("", plugin)
+    return feeds_of(parameters) if readable else []
+
+
+def feeds_of(parameters: Parameters) -> list[str]:
+    """Return the feeds, each once as far as their hosts differ; parameters may be texts that are not checked yet."""
+    feed = str(parameters.get("feed") or "")
+    if not feed:
         return []
     number = str(parameters.get("repositories") or 1)
     varies = "{n}" in begin_of(feed) and number.isdecimal()

@@ -9,6 +9,7 @@ from typing import Any
 
 from campaigns.kinds.base import (
     Context,
+    Credential,
     DriverError,
     EffectiveSetting,
     Parameters,
@@ -21,12 +22,13 @@ from campaigns.kinds.base.servers import UNKNOWN
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kinds.servers.pulp_tasks import TaskFailed
 from campaigns.kinds.sync.form import OF_A_REMOTE
+from campaigns.kinds.sync.login import OF_A_LOGIN, credential_in, fields_of, read_back
 from campaigns.kit.http.errors import Answered, ClientError
 from campaigns.kit.mappings import Json, JsonObject
 
 PULPS_OWN = {"download_concurrency": 10, "max_retries": 3}
 """What pulpcore uses where a field of the remote is null."""
-NAMES = {"url": "feed", "mirror": "sync_policy"}
+NAMES = {"url": "feed", "mirror": "sync_policy"} | dict.fromkeys(OF_A_LOGIN, "credential")
 """Parameters by the field of Pulp, where the names differ."""
 WORK = "sync.json"
 MOST_LETTERS = 100
@@ -45,14 +47,14 @@ class Pair:
 
 def make_pairs(pulp: Pulp, target: Target, parameters: Parameters, context: Context) -> list[Pair]:
     """Create the remotes and repositories to sync. Raise DriverError where Pulp refuses a field."""
-    content = parameters["content"]
+    content, login = parameters["content"], fields_of(credential_in(target, parameters))
     levels = {name: parameters[name] for name in OF_A_REMOTE if parameters.get(name) is not None}
     attempt = int(context.sender.rpartition("/")[2])
     pairs = []
     for number in range(1, parameters["repositories"] + 1):
         feed = parameters["feed"].replace("{n}", str(number))
         name = f"{own_prefix(target)}{attempt}-{number}"
-        remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields")
+        remote = {"name": name, "url": feed} | levels | extra(parameters, "remote_fields") | login
         repository = {"name": name} | extra(parameters, "repository_fields")
         with known_plugin(content), refused_fields(parameters, "remote_fields"):
             made = pulp.create(f"remotes/{content}/", remote)
@@ -69,7 +71,9 @@ def stored_pairs(context: Context) -> list[Pair]:
     return [Pair(**pair) for pair in json.loads(_file(context).read_text())]
 
 
-def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[EffectiveSetting]:
+def in_force(
+    pulp: Pulp, pairs: list[Pair], parameters: Parameters, credential: Credential | None
+) -> Iterator[EffectiveSetting]:
     """Yield the levels as read back from Pulp; null is shown as Pulp's own value."""
     remotes = [pulp.get(pair.remote) for pair in pairs]
     for name in OF_A_REMOTE:
@@ -85,6 +89,7 @@ def in_force(pulp: Pulp, pairs: list[Pair], parameters: Parameters) -> Iterator[
     right = urls == [pair.feed for pair in pairs]
     yield EffectiveSetting("feed", parameters["feed"], urls[0], right)
     yield EffectiveSetting("repositories", parameters["repositories"], len(remotes), ok=True)
+    yield from read_back(credential, remotes)
     yield from _further(parameters, "remote_fields", remotes[0])
     yield from _further(parameters, "repository_fields", pulp.get(pairs[0].repository))
 

@@ -46,6 +46,7 @@ from campaigns.kinds.sync.cleaning import (
 )
 from campaigns.kinds.sync.failures import refuse_server_faults
 from campaigns.kinds.sync.form import feeds_read
+from campaigns.kinds.sync.login import credential_in, delete_logins, require_taken
 from campaigns.kinds.sync.parts import phases_of
 from campaigns.kinds.sync.repositories import (
     Pair,
@@ -122,7 +123,9 @@ class PulpSteps:
         with pulp_of(target, context) as pulp:
             pairs = make_pairs(pulp, target, parameters, context)
             with unless_removed(pulp, pairs):
-                settings = list(in_force(pulp, pairs, parameters))
+                settings = list(
+                    in_force(pulp, pairs, parameters, credential_in(target, parameters))
+                )
                 if parameters["repeat"] == "unchanged":
                     _first_sync(pulp, pairs, parameters, context.deadline_seconds)
             return settings
@@ -145,13 +148,15 @@ class PulpSteps:
             if syncs.failures():
                 require_there(pulp, pairs)
             refuse_server_faults(syncs.failures(), syncs.first_message())
+            require_taken(syncs.failures(), target, parameters, context.rules)
             artifacts = pulp.count("artifacts/")  # before publishing, which makes more of them
             published = None
             if parameters["publish"] == "on" and not syncs.failures():
                 published = publish_all(pulp, target, pairs, parameters, limit - syncs.wall_seconds)
         offers: list[Offer | None] = []
         if not syncs.failures():
-            offers = [offer_of(pair.feed, parameters["content"], context) for pair in pairs]
+            login = credential_in(target, parameters)
+            offers = [offer_of(pair.feed, parameters["content"], context, login) for pair in pairs]
         measured = _measured(syncs, parameters, published, limit, offers)
         return replace(measured, work={**measured.work, "artifacts": artifacts})
 
@@ -202,6 +207,8 @@ class PulpSteps:
             removed = remove_until_quiet(
                 lambda: cancel_ours(pulp, target, CANCEL_SECONDS), patience_of(context), pulp.rest
             )
+            if parameters.get("credential"):
+                delete_logins(pulp, target, context)
         if removed.count or removed.looked_again:
             context.say(f"clean-up: {removed.text('tasks')}")
 

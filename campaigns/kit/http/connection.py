@@ -63,16 +63,21 @@ class Answer:
     @property
     def shown(self) -> str:
         """The beginning of the body, for a message; of a web page its text only."""
-        # Markup is read of a bounded part alone; what is left of it may be short enough to be shown to its end.
-        text = begin_of(self.body[: 8 * SHOWN].decode(errors="replace"), 4 * SHOWN)
-        if "html" in self.headers.get("Content-Type", ""):
-            text = MARKUP.sub(" ", text)
-        text = " ".join(text.split())
-        return redact(text) if len(text) <= SHOWN else f"{begin_of(text, SHOWN)}…"
+        return shown_begin(self.body, self.headers)
 
     def __str__(self) -> str:
         kind = self.headers.get("Content-Type", "no content type").partition(";")[0]
         return f"{self.method} {self.url} answered {self.status} with {kind}"
+
+
+def shown_begin(body: bytes, headers: Mapping[str, str]) -> str:
+    """Return the beginning of a body, for a message; of a web page its text only."""
+    # Markup is read of a bounded part alone; what is left of it may be short enough to be shown to its end.
+    text = begin_of(body[: 8 * SHOWN].decode(errors="replace"), 4 * SHOWN)
+    if "html" in headers.get("Content-Type", ""):
+        text = MARKUP.sub(" ", text)
+    text = " ".join(text.split())
+    return redact(text) if len(text) <= SHOWN else f"{begin_of(text, SHOWN)}…"
 
 
 class Connection:

@@ -81,7 +81,31 @@ def test_what_everybody_would_read_is_refused(fields, name):
     checked = form(remote_fields=fields)
 
     assert not checked.is_valid()
-    assert f"keeps no secrets, as everybody reads it: {name}." in checked.errors["remote_fields"][0]
+    message = checked.errors["remote_fields"][0]
+    assert message.startswith(
+        f"Not here: {name}. A campaign keeps no secrets, as everybody reads it: an operator makes"
+    )
+
+
+def test_a_login_in_the_url_of_a_feed_leads_to_a_credential():
+    checked = form(feed="https://me:secret@cdn.example/PULP_MANIFEST")
+
+    assert checked.errors["feed"] == [
+        "The URL holds a user name or password. A campaign keeps no secrets, as everybody reads it: an operator makes a "
+        "credential of the team, and the parameter credential names it."
+    ]
+
+
+@pytest.mark.parametrize(
+    "field", ["ca_cert", "client_cert", "headers", "proxy_url", "tls_validation"]
+)
+def test_nothing_beside_a_credential_may_lead_it_elsewhere(field):
+    fields = {"headers": '[{"Accept": "x"}]'}.get(field, '"x"')
+
+    checked = form(credential="cdn", remote_fields=f'{{"{field}": {fields}}}')
+
+    assert f"goes to the feed alone: {field}." in checked.errors["remote_fields"][0]
+    assert form(remote_fields=f'{{"{field}": {fields}}}').is_valid()
 
 
 def test_further_fields_without_a_secret_are_taken():
