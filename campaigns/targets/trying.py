@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from campaigns.kinds.base import DriverError
 from campaigns.kinds.http.program.reading import BadScenario, Loaded, read_scenario
 from campaigns.kinds.http.program.walking import Walked
-from campaigns.kinds.http.running import try_one_host
+from campaigns.kinds.http.running import signed_in, try_one_host
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.encryption import SecretUnreadable
@@ -23,9 +23,11 @@ from campaigns.targets.saving import as_driver_sees_it, rules_for
 
 
 def try_scenario(
-    target: Target, user: User, scenario: str, data: str = "", fixed: str = ""
+    target: Target, user: User, scenario: str, data: str = "", fixed: str = "", credential: str = ""
 ) -> Walked:
     """Do each step once, with those before and after; return each request and answer, without secrets.
+
+    credential: the name of one of the team, in place of the target's own login.
 
     It takes 25 s at most. Raise Invalid where the scenario is wrong, NotPossible where the target is not asked now, or cannot be,
     TooBusy where others try something now, or this user does so too often.
@@ -41,17 +43,18 @@ def try_scenario(
     if quiet.on_by(target, database_now()) is not None:
         raise NotPossible(f"“{target.name}” has quiet hours now; try it afterwards.")
     with place(user, "a scenario"):
-        return _tried(target, loaded)
+        return _tried(target, loaded, credential)
 
 
-def _tried(target: Target, loaded: Loaded) -> Walked:
+def _tried(target: Target, loaded: Loaded, credential: str) -> Walked:
     began_at = claim(target, 0.0)
     if isinstance(began_at, Busy):
         raise NotPossible(f"{began_at.why} Try again when that is over.")
     record(Action.TARGET_TRIED, subject=target, steps=len(list(loaded.scenario.parts())))
     try:
         most = allowed_on(target).most_per_second
-        walked = try_one_host(as_driver_sees_it(target), loaded, rules_for(target), most)
+        seen = signed_in(as_driver_sees_it(target), {"credential": credential})
+        walked = try_one_host(seen, loaded, rules_for(target), most)
     except (DriverError, NetworkError, SecretUnreadable) as error:
         raise NotPossible(str(error)) from None
     finally:

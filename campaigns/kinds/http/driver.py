@@ -44,6 +44,7 @@ from campaigns.kinds.http.running import (
     loaded_of,
     playing,
     require_login,
+    signed_in,
     stored_taken,
     walk_after,
     walk_before,
@@ -114,11 +115,14 @@ class Http(Driver):
 
     def lacks(self, target: Target, parameters: Parameters) -> str:
         """Return that the target has not the user that the scenario signs in as."""
-        return "" if target.username else lacks_user(target, loaded_of(parameters))
+        named = target.username or parameters.get(
+            "credential"
+        )  # whether that has a user, the run tells
+        return "" if named else lacks_user(target, loaded_of(parameters))
 
     def reset(self, target: Target, parameters: Parameters, context: Context) -> list[Proof]:
         """Do the steps before the load, and prove each."""
-        loaded = loaded_of(parameters)
+        loaded, target = loaded_of(parameters), signed_in(target, parameters)
         require_login(target, loaded)
         if (parameters["duration_seconds"] or 0.0) >= context.deadline_seconds:
             raise DriverError(
@@ -153,7 +157,7 @@ class Http(Driver):
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
         """Play the scenario, timed by the engine from the common start."""
-        loaded = loaded_of(parameters)
+        loaded, target = loaded_of(parameters), signed_in(target, parameters)
         taken = stored_taken(context.directory) or {}
         request = playing(target, parameters, context, taken)
         limit = context.deadline_seconds
@@ -260,7 +264,8 @@ class Http(Driver):
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Do the steps after the load, also where the run was cancelled, and forget what was taken."""
         try:
-            walked = walk_after(target, loaded_of(parameters), context)
+            signed = signed_in(target, parameters)
+            walked = walk_after(signed, loaded_of(parameters), context)
         finally:
             shutil.rmtree(context.directory, ignore_errors=True)
         if walked is not None:

@@ -6,6 +6,7 @@ from django import forms
 
 from campaigns.kinds.base import load_fields
 from campaigns.kinds.base.parameters import (
+    CredentialParameter,
     IntegerParameter,
     NumberParameter,
     TextParameter,
@@ -80,6 +81,10 @@ class HttpForm(forms.Form):
         max_length=1000,
         required=False,
         help_text="Columns that have one value for all hosts: size=10, kind=file. Vary it to compare such values.",
+    )
+    credential = CredentialParameter(
+        help_text="Name of a credential of the team: its client certificate, and its user or token as Authorization with each "
+        "request, in place of the target's own. It must name this target's address. Empty: the target's own.",
     )
     hosts = load_fields.hosts(
         "Virtual hosts, each with a connection and one request at a time. In an open loop: the most at a time."

@@ -5,6 +5,7 @@ import os
 import ssl
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,6 +43,20 @@ def loaded_of(parameters: Parameters) -> Loaded:
         raise DriverError(f"The scenario: {error}") from None
 
 
+def signed_in(target: Target, parameters: Parameters) -> Target:
+    """Return the target with the login of the credential that is named, as far as it has one, in place of its own. Raise CredentialRefused."""
+    name = parameters.get("credential")
+    if not name:
+        return target
+    login = target.credential_of(str(name), [target.base_url])
+    target = replace(target, tls=login.in_place_of(target.tls))
+    if not (login.username or login.token):
+        return target
+    return replace(
+        target, username=login.username, password=login.password, token=login.token, signs_in=True
+    )
+
+
 NO_USER = (
     "The scenario signs in as the target's user (login: target), and the target has none: give it a user name and a "
     "password, or take the line out."
@@ -50,7 +65,11 @@ NO_USER = (
 
 def lacks_user(target: Target, loaded: Loaded) -> str:
     """Return that the target has no user and the scenario signs in as one; empty where that is not so."""
-    return NO_USER if loaded.scenario.login == "target" and not target.username else ""
+    return (
+        NO_USER
+        if loaded.scenario.login == "target" and not (target.username or target.token)
+        else ""
+    )
 
 
 def require_login(target: Target, loaded: Loaded) -> None:
@@ -87,6 +106,8 @@ def playing(
         "attempt": attempt_of(context.sender),
         "user": target.username,
         "password": target.password,
+        "token": target.token,
+        "signs_in": target.signs_in,
         "taken": taken,
     }
 
@@ -142,6 +163,8 @@ def walk_of(
         sender=sender,
         user=target.username,
         password=target.password,
+        token=target.token,
+        signs_in=target.signs_in,
         attempt=attempt_of(sender),
         most_per_second=most_per_second,
         taken=taken or {},

@@ -182,7 +182,8 @@ def _tried(request: HttpRequest, entered: Entered, editor: Editor) -> Editor:
     if not editor.may_try:
         return replace(editor, refusal="Trying asks the target: it takes an operator of its team.")
     try:
-        walked = try_scenario(editor.target, user_of(request), *_texts(entered))
+        login = str(entered.parameters.get("credential") or "")
+        walked = try_scenario(editor.target, user_of(request), *_texts(entered), credential=login)
     except Invalid as wrong:
         if editor.lines:
             return replace(editor, refusal=f"Nothing was sent. {SHOWN_BELOW}")

@@ -45,6 +45,7 @@ class TryScenarioInput(Input):
         trim_whitespace=False,
     )
     fixed = serializers.CharField(max_length=1000, required=False, default="", allow_blank=True)
+    credential = serializers.CharField(max_length=60, required=False, default="", allow_blank=True)
 
 
 class HeaderOutput(Part):

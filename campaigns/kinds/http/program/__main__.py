@@ -71,7 +71,8 @@ class PlainCrew(Crew):
 def main(keeper: lifeline.Lifeline) -> ProgramResult:
     """Play the scenario of the request."""
     request = keeper.request
-    redaction.remember(str(request.get("password", "")))
+    for name in ("password", "token"):
+        redaction.remember(str(request.get(name, "")))
     loaded = read_scenario(request["scenario"], request.get("table", ""), request.get("fixed", ""))
 
     def make(part: Part) -> Work:

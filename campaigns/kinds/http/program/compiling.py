@@ -8,7 +8,7 @@ import random
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -54,14 +54,33 @@ class Unsendable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What requests tell of target and sender. user, password: of the target. close: a connection for each request."""
+    """What requests tell of target and sender. close: a connection for each request.
+
+    user, password: of the target, or of the credential that takes its place; token: of a credential, in place of both.
+    signs_in: each request is signed in, also where the scenario does not say so.
+    """
 
     scheme: str
     host_header: str
     sender: str = "perfdash"
     user: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
     close: bool = False
+    token: str = field(default="", repr=False)
+    signs_in: bool = False
+
+    @property
+    def secret(self) -> str:
+        """The secret that signs a request in; empty where there is none."""
+        return self.token or self.password
+
+    @property
+    def authorization(self) -> bytes:
+        """The header that signs a request in."""
+        if self.token:
+            return b"Authorization: Bearer %b\r\n" % self.token.encode()
+        login = b64encode(f"{self.user}:{self.password}".encode())
+        return b"Authorization: Basic %b\r\n" % login
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +141,7 @@ def compiled_steps(
 
 def secret_names(scenario: Scenario, place: Place) -> frozenset[str]:
     """Return the names whose values are the target's password, or may come from an answer to it, in any round."""
-    if not place.password:
+    if not place.secret:
         return frozenset()
     names, size = {PASSWORD}, 0
     steps = [(step, _named(scenario, step)) for _, _, step in scenario.parts()]
@@ -139,7 +158,12 @@ def secret_names(scenario: Scenario, place: Place) -> frozenset[str]:
 def _signs_in(scenario: Scenario, step: Step, place: Place) -> bool:
     """Return whether a step sends the password of the target as its login."""
     has_own = any(name.lower() == "authorization" for name in (*scenario.headers, *step.headers))
-    return scenario.login == "target" and bool(place.password) and not has_own
+    return asks_for_login(scenario, place) and bool(place.secret) and not has_own
+
+
+def asks_for_login(scenario: Scenario, place: Place) -> bool:
+    """Return whether requests are signed in, unless they have a header of their own."""
+    return place.signs_in or scenario.login == "target"
 
 
 def _named(scenario: Scenario, step: Step) -> frozenset[str]:
@@ -155,9 +179,8 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
     for name, text in headers:
         pieces += [f"{name}: ".encode("latin-1"), *_header(text), b"\r\n"]
     has_own = any(name.lower() == "authorization" for name, _ in headers)
-    if scenario.login == "target" and not has_own:
-        login = b64encode(f"{place.user}:{place.password}".encode())
-        pieces.append(b"Authorization: Basic %b\r\n" % login)
+    if asks_for_login(scenario, place) and not has_own:
+        pieces.append(place.authorization)
     if place.close:
         pieces.append(b"Connection: close\r\n")
     named = _named(scenario, step)
@@ -172,7 +195,7 @@ def _compiled(scenario: Scenario, step: Step, place: Place, taken: frozenset[str
         body=None if body is None else _filler(body),
         named=named,
         needs=named & taken,
-        judge=Judge(step, tells_numbers=not LIKE_JSON.match(place.password)),
+        judge=Judge(step, tells_numbers=not LIKE_JSON.match(place.secret)),
         signs_in=_signs_in(scenario, step, place),
     )
     return compiled if named else replace(compiled, data=compiled.build({}))

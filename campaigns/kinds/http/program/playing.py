@@ -631,6 +631,8 @@ def compiled_of(
         sender=request.get("sender", "perfdash"),
         user=request.get("user", ""),
         password=request.get("password", ""),
+        token=request.get("token", ""),
+        signs_in=bool(request.get("signs_in")),
         close=request.get("connections", "kept") != "kept",
     )
     return compiled_steps(loaded.scenario, loaded.scenario.steps, place, request.get("taken", {}))

@@ -84,7 +84,9 @@ class Walk:
     check: Callable[[], None] = lambda: None
     sender: str = "perfdash"
     user: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    signs_in: bool = False
     attempt: int = 0
     timeout_seconds: float = 10.0
     most_per_second: float | None = None
@@ -102,7 +104,13 @@ class Walk:
     def place(self) -> Place:
         """What requests tell of target and sender."""
         return Place(
-            self.pinned.scheme, self.pinned.host_header, self.sender, self.user, self.password
+            self.pinned.scheme,
+            self.pinned.host_header,
+            self.sender,
+            self.user,
+            self.password,
+            token=self.token,
+            signs_in=self.signs_in,
         )
 
     def values(self) -> Values:
@@ -190,7 +198,8 @@ class _Walker:
         self.last: Answer | None = None
         self.problem: LoadFailed | None = None
         self.has_secret_cookies = False
-        self.forms = _forms_of(walk.password) if walk.trying else []
+        secrets = (walk.password, walk.token) if walk.trying else ()
+        self.forms = [form for secret in secrets for form in _forms_of(secret)]
 
     def decoded(self) -> Any:
         """Return the JSON of the last answer. Raise ValueError."""
