@@ -6,13 +6,16 @@ the next read, which is why one buffer does for all.
 
 import asyncio
 import hashlib
+import re
+from collections.abc import Callable
+from functools import lru_cache
 from time import perf_counter_ns
 from typing import Any
 
 import httptools
 
 from campaigns.kinds.load.failures import LoadFailed
-from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE
+from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE, Direct
 from campaigns.kinds.load.recorder import Recorder
 from campaigns.kinds.load.wire import Answer, Awaited
 
@@ -27,6 +30,32 @@ LEAST_BYTES_PER_SECOND = 1000
 MOST_MEAN_NS = 5 * NS
 """The time of which a transfer's speed is the mean, as in curl, so that one packet is no speed."""
 MOST_LOOK_SECONDS = 1.0
+USUAL = re.compile(rb"HTTP/1\.1 200 [ -~]*\r\n(?:[A-Za-z0-9-]+:[\t -~]*\r\n)+\r\n")
+"""The whole head of a 200 that is beyond doubt. Any other head goes to the parser, which takes as long as all the rest."""
+FIELDS = re.compile(
+    rb"\n(content-length|x-pulp-artifact-size|connection|transfer-encoding|upgrade):[ \t]*([^\r\n]*)",
+    re.IGNORECASE,
+)
+"""The headers of a usual head that are looked at."""
+LENGTH, SIZE_IN_PULP, CONNECTION = b"content-length", b"x-pulp-artifact-size", b"connection"
+MOST_DIGITS = 18
+Headers = list[tuple[bytes, bytes]]
+
+Following = Callable[[Answer], bytes | None]
+"""Takes an answer as soon as it is whole; returns the request that is sent then, None where the caller goes on."""
+
+
+@lru_cache(maxsize=10_000)
+def usual_length(found: tuple[tuple[bytes, bytes], ...]) -> tuple[int, Headers]:
+    """Return the length that the FIELDS of a head say, 0 where there is any doubt, and these with lower-case names."""
+    headers = [(name.lower(), value) for name, value in found]
+    lengths = [value for name, value in headers if name == LENGTH]
+    others = [each for each in headers if each[0] not in (LENGTH, SIZE_IN_PULP)]
+    if any(name != CONNECTION or value.lower() != b"keep-alive" for name, value in others):
+        return 0, headers
+    if len(lengths) != 1 or not lengths[0].isdigit() or len(lengths[0]) > MOST_DIGITS:
+        return 0, headers
+    return int(lengths[0]), headers
 
 
 class Traffic:
@@ -55,7 +84,7 @@ class Traffic:
         self._wires.discard(wire)
 
 
-class CountingWire(Awaited, asyncio.BufferedProtocol):
+class CountingWire(Direct, Awaited, asyncio.BufferedProtocol):
     """A connection whose bodies are not kept, besides the begin of that of an error.
 
     `expect` says what the next answer should be; its failures are `size` where it is another one. The timeout of `ask` is how long
@@ -65,14 +94,16 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
     def __init__(self, traffic: Traffic) -> None:
         super().__init__(ANY_SIZE)
         self._traffic = traffic
+        self._recorder = traffic.recorder
         self._size, self._left = 0, 0
         self._expected: int | None = None
         self._most = ANY_SIZE
         self._digest: Any = None
         self._shown = b""
-        self._is_body = False
+        self._is_body = self._parser_waits = False
         self._head_bytes = 0
         self._problem: LoadFailed | None = None
+        self._following: Following | None = None
         self._patience_ns = self._slow_ns = self._looked_ns = self._looked_bytes = 0
 
     def expect(self, size: int | None, *, hashed: bool = False, most: int = ANY_SIZE) -> None:
@@ -80,22 +111,44 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
         self._expected, self._most = size, most
         self._digest = hashlib.sha256() if hashed else None
 
-    async def ask(self, data: bytes, timeout_seconds: float) -> Answer:
-        """Send a request, and count its answer."""
+    async def ask(
+        self, data: bytes, timeout_seconds: float, following: Following | None = None
+    ) -> Answer:
+        """Send a request, and those that `following` returns; return the last answer."""
         waiting = self._begin()
-        self._traffic.requests += 1
-        self._size = self._left = self._head_bytes = self._looked_bytes = 0
-        self._is_body, self._shown, self._problem = False, b"", None
+        self.request_count -= 1
         self._patience_ns = int(timeout_seconds * NS)
+        self._following = following
         try:
-            self.send(data)
-            self._slow_ns = self._looked_ns = self.sent_ns
+            self._ask(data)
             return await waiting
         except asyncio.CancelledError:
             self.close()
             raise
         finally:
-            self._waiting = None
+            self._waiting = self._following = None
+
+    def finished(self) -> None:
+        """Go on with the next request at once, or let the caller go on."""
+        if self._following is not None and self.open:
+            try:
+                data = self._following(self._answer())
+            except BaseException as error:  # noqa: BLE001 - the loop would take it for a lost connection
+                if self._waiting is not None and not self._waiting.done():
+                    self._waiting.set_exception(error)
+                return
+            if data is not None:
+                self._ask(data)
+                return
+        super().finished()
+
+    def _ask(self, data: bytes) -> None:
+        self.request_count += 1
+        self._traffic.requests += 1
+        self._size = self._left = self._head_bytes = self._looked_bytes = 0
+        self._is_body, self._shown, self._problem = False, b"", None
+        self.send(data)
+        self._slow_ns = self._looked_ns = self.sent_ns
 
     def look(self, now: int) -> None:
         """End a transfer that has been slow for too long."""
@@ -133,16 +186,34 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
         if not self.busy:
             self.close()  # an answer without a request
             return
-        if not self.first_byte_ns:
-            self.first_byte_ns = perf_counter_ns()
         self.received += nbytes
         if self._left:
             self._rest(0, nbytes)
             return
+        if not self.first_byte_ns:
+            self.first_byte_ns = perf_counter_ns()
+            head = USUAL.match(BUFFER, 0, nbytes)
+            if head is not None and self._is_usual(head.end()):
+                self._rest(head.end(), nbytes)
+                return
         try:
             self._parse(nbytes)
         except UNPARSABLE as error:
             self.unparsable(bytes(VIEW[: min(nbytes, MOST_HEAD_BYTES)]), error)
+
+    def _is_usual(self, end: int) -> bool:
+        """Return whether a head has one length, and keeps the connection open; then nothing has to be parsed.
+
+        The parser is between two answers, and need not know of this one.
+        """
+        found = FIELDS.findall(BUFFER, 0, end)
+        length, headers = usual_length(tuple(found))
+        if length <= 0 or (self._expected is not None and length != self._expected):
+            return False
+        self._headers, self.status, self._left = headers, 200, length
+        self._is_body = self.keep_alive = True
+        self._parser_waits = False
+        return True
 
     # Called by the parser.
 
@@ -173,12 +244,11 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
         end = -1 if begun_in_body or self._head else BUFFER.find(b"\r\n\r\n", 0, nbytes)
         cut = end + 4 if end >= 0 else nbytes
         self._feed(VIEW[:cut])
-        if self._is_body and not self._answers and not self._problem and end >= 0:
-            length = self._length()
-            if length is not None and length > 0:
-                self._left = length
-                if cut < nbytes:
-                    self._rest(cut, nbytes)
+        if end >= 0 and self._is_body and not self._answers and not self._problem:
+            self._left = self._length() or 0
+            if self._left:
+                self._parser_waits = True
+                self._rest(cut, nbytes)
                 return
         if cut < nbytes and not self._problem:
             self._feed(VIEW[cut:nbytes])
@@ -208,19 +278,34 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
         if left < 0:
             self.fail(LoadFailed("protocol", "the server sent more than it had announced"))
             return
-        self._add(VIEW[begin:end])
         self._left = left
-        if self._problem is not None:
-            self.fail(self._problem)
-        elif not left:
-            self._parser = httptools.HttpResponseParser(self)  # the old one waits for the body
+        if self.status == 200 and self._digest is None and self._expected is not None:
+            self._size += (
+                count  # of that length: `on_headers_complete`, or `_is_usual`, has compared it
+            )
+            self._recorder.bytes += count
+        elif count:
+            self._add(VIEW[begin:end])
+            if self._problem is not None:
+                self.fail(self._problem)
+                return
+        if left:
+            return
+        if self._parser_waits:  # for the body
+            self._parser_waits = False
+            self._parser = httptools.HttpResponseParser(self)
             self._feed = self._parser.feed_data
+        if self.keep_alive:
+            self.busy = False
+            self.done_ns = perf_counter_ns()
+            self.finished()
+        else:
             self._answers = 1
             self._finish()
 
     def _add(self, piece: bytes | memoryview) -> None:
         self._size += len(piece)
-        self._traffic.recorder.bytes += len(piece)
+        self._recorder.bytes += len(piece)
         if self.status >= 300:
             if len(self._shown) < SHOWN_BYTES:
                 self._shown += bytes(piece[:SHOWN_BYTES])
@@ -256,13 +341,13 @@ class CountingWire(Awaited, asyncio.BufferedProtocol):
 
     def _answer(self) -> Answer:
         return Answer(
-            status=self.status,
-            headers=self._headers,
-            body=self._shown,
-            sent_ns=self.sent_ns,
-            first_byte_ns=self.first_byte_ns,
-            done_ns=self.done_ns,
-            keep_alive=self.keep_alive,
-            size=self._size,
-            sha256=self._digest.hexdigest() if self._digest is not None else "",
+            self.status,
+            self._headers,
+            self._shown,
+            self.sent_ns,
+            self.first_byte_ns,
+            self.done_ns,
+            self.keep_alive,
+            self._size,
+            self._digest.hexdigest() if self._digest is not None else "",
         )

@@ -1,10 +1,11 @@
 """One HTTP/1.1 connection and the answers on it, parsed by llhttp, independent of the callers.
 
-`Framing` is the base of all connections. Those of `Line` are given bytes by the loop: `wire.Wire` is awaited, `plain.Link` calls back.
-`counting.CountingWire` lets the loop write into a buffer.
+`Framing` is the base of all connections. `wire.Wire` is awaited, and `plain.Link` calls back; the loop
+gives them bytes. `counting.CountingWire` lets it write into a buffer.
 """
 
 import asyncio
+import os
 import re
 import ssl
 from time import perf_counter_ns
@@ -192,5 +193,37 @@ class Framing(Opened):
         return LoadFailed("protocol", "the connection ended in mid-answer")
 
 
-class Line(Framing, asyncio.Protocol):
-    """A connection that is given the bytes of its answers."""
+class Direct(Framing):
+    """A connection that writes directly to its socket, where there is no TLS.
+
+    _fd: of that socket; otherwise -1.
+    """
+
+    _fd = -1
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if transport.get_extra_info("ssl_object") is None:
+            self._fd = transport.get_extra_info("socket").fileno()
+
+    def send(self, data: bytes) -> None:
+        """Send as `Line` does, but directly to the socket where possible."""
+        if self._fd < 0 or self._transport.is_closing():  # type: ignore[union-attr]
+            super().send(data)
+            return
+        self.busy = True
+        self.received = self.first_byte_ns = 0
+        self._head = b""
+        self.sent_ns = perf_counter_ns()
+        self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = os.write(self._fd, data)
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            return  # the loop notices it, and calls connection_lost
+        if written < len(data):
+            self._fd = -1  # what follows has to wait for this
+            self._transport.write(data[written:])  # type: ignore[union-attr]

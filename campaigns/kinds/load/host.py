@@ -2,10 +2,12 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar, overload
 
+from campaigns.kinds.load.counting import CountingWire, Following
 from campaigns.kinds.load.failures import LoadFailed, of_status
 from campaigns.kinds.load.part import Part
 from campaigns.kinds.load.wire import Answer, Awaited, Wire, opened
@@ -175,6 +177,11 @@ class Lane:
         self._limits = host._limits
         self._part = host._part
 
+    @property
+    def may_chain(self) -> bool:
+        """Whether requests may follow one another at once (`CountingWire.ask`): not where the target's owner limits them."""
+        return self._limits.at_once is None and self._limits.turn is None
+
     async def step(
         self,
         name: str,
@@ -197,6 +204,38 @@ class Lane:
         async with self._limits.at_once:
             return await self._step(name, wire, data, timeout_seconds, accepted, retry, check)
 
+    async def chain(
+        self,
+        name: str,
+        wire: CountingWire,
+        data: bytes,
+        following: Following,
+        *,
+        check: Check,
+    ) -> Answer:
+        """Send requests one after another, as `following` returns them; return the last answer. Raise LoadFailed.
+
+        They are recorded as `step` does. No coroutine is resumed between two of them, which halves the cost of one.
+        """
+        host = self._host
+        host._begin()
+        record = self._recording(name)
+
+        def passed(answer: Answer) -> bytes | None:
+            data = following(answer)
+            if data is not None:
+                record(self.free_ns, answer)
+                host.steps += 1
+                self.free_ns = answer.done_ns
+            return data
+
+        host.steps += 1
+        asking = wire.ask(data, self._part.job.timeout_seconds, passed)
+        answer = await self._judged(asking, wire, check, retry=False)
+        record(self.free_ns, answer)
+        self.free_ns = answer.done_ns
+        return answer
+
     async def _step(
         self,
         name: str,
@@ -210,25 +249,47 @@ class Lane:
         if self._limits.turn is not None:
             await self._limits.turn.turn()
         host, intended = self._host, self.free_ns
-        seconds = timeout_seconds or self._part.job.timeout_seconds
         host.steps, host.retries = host.steps + 1, host.retries + retry
-        try:
-            answer = await wire.ask(data, seconds)
-            if check is not None:
-                check(answer)
-            else:
-                _check_status(name, answer, accepted)
-        except LoadFailed as failure:
-            self.free_ns = perf_counter_ns()
-            if host.counts:
-                self._part.failed(failure, retry=retry)
-                if failure.kind == "timeout":
-                    self._part.timed_out(intended, wire, "retry_" if retry else "")
-            raise
+        asking = wire.ask(data, timeout_seconds or self._part.job.timeout_seconds)
+        check = check or partial(_check_status, name, accepted)
+        answer = await self._judged(asking, wire, check, retry=retry)
         self.free_ns = answer.done_ns
         if host.counts:
             self._record(name, intended, answer, retry)
         return answer
+
+    async def _judged(
+        self, asking: Awaitable[Answer], wire: Awaited, check: Check, *, retry: bool
+    ) -> Answer:
+        """Return an answer that is right. Raise LoadFailed, which is counted."""
+        try:
+            answer = await asking
+            check(answer)
+        except LoadFailed as failure:
+            intended, self.free_ns = self.free_ns, perf_counter_ns()
+            if self._host.counts:
+                self._part.failed(failure, retry=retry)
+                if failure.kind == "timeout":
+                    self._part.timed_out(intended, wire, "retry_" if retry else "")
+            raise
+        return answer
+
+    def _recording(self, name: str) -> Callable[[int, Answer], None]:
+        """Return what records an answer by the instant at which its request should have begun."""
+        instants = self._part.recorder.instants_of(name)
+        intended, sent = instants.intended.append, instants.sent.append
+        first_byte, done = instants.first_byte.append, instants.done.append
+        statuses, counts = self._part.recorder.statuses, self._host.counts
+
+        def record(intended_ns: int, answer: Answer) -> None:
+            if counts:
+                intended(intended_ns)
+                sent(answer.sent_ns)
+                first_byte(answer.first_byte_ns)
+                done(answer.done_ns)
+                statuses[answer.status] += 1
+
+        return record
 
     def _record(self, name: str, intended: int, answer: Answer, retry: bool) -> None:
         recorder, prefix = self._part.recorder, "retry_" if retry else ""
@@ -247,7 +308,7 @@ class Lane:
             recorder.bytes += len(answer.body)
 
 
-def _check_status(name: str, answer: Answer, accepted: Collection[int]) -> None:
+def _check_status(name: str, accepted: Collection[int], answer: Answer) -> None:
     kind = of_status(answer.status)
     if not kind or answer.status in accepted:
         return

@@ -5,14 +5,13 @@ five: see docs/reference/load-engine.md.
 """
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Any
 
 from campaigns.kinds.load.failures import LoadFailed, of_status
-from campaigns.kinds.load.framing import UNPARSABLE, Line
+from campaigns.kinds.load.framing import UNPARSABLE, Direct
 from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.schedule import CLOSED
@@ -45,45 +44,7 @@ def usual(data: bytes) -> tuple[bytes, int]:
     return head, len(data)
 
 
-class Direct(Line):
-    """A connection that writes directly to its socket, where there is no TLS.
-
-    _fd: of that socket; otherwise -1.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._fd = -1
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        if transport.get_extra_info("ssl_object") is None:
-            self._fd = transport.get_extra_info("socket").fileno()
-
-    def send(self, data: bytes) -> None:
-        """Send as `Line` does, but directly to the socket where possible."""
-        if self._fd < 0 or self._transport.is_closing():  # type: ignore[union-attr]
-            super().send(data)
-            return
-        self.busy = True
-        self.received = self.first_byte_ns = 0
-        self._head = b""
-        self.sent_ns = perf_counter_ns()
-        self._write(data)
-
-    def _write(self, data: bytes) -> None:
-        try:
-            written = os.write(self._fd, data)
-        except BlockingIOError:
-            written = 0
-        except OSError:
-            return  # the loop notices it, and calls connection_lost
-        if written < len(data):
-            self._fd = -1  # what follows has to wait for this
-            self._transport.write(data[written:])  # type: ignore[union-attr]
-
-
-class Link(Direct):
+class Link(Direct, asyncio.Protocol):
     """A connection of a client. An answer with the head of one that was parsed is known without parsing."""
 
     def __init__(self, client: "Client") -> None:

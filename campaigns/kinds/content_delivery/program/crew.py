@@ -2,11 +2,14 @@
 
 import asyncio
 import ssl
+from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter_ns
 from typing import Any
 from urllib.parse import urlsplit
+
+import numpy as np
 
 from campaigns.kinds.content_delivery.profiles import PROFILES
 from campaigns.kinds.content_delivery.program.delivery import Delivery, tls_failure
@@ -67,7 +70,9 @@ class Crew(Sequences):
         self.counts: Counter[str] = Counter()
         self.package_failures: Counter[str] = Counter()
         self.resends = 0
-        self._per_second: dict[str, list[int]] = {"packages": [], "packages_failed": []}
+        self._done: dict[str, array[int]] = {"packages": array("q"), "packages_failed": array("q")}
+        self._per_second: dict[str, list[int]] = {name: [] for name in self._done}
+        self._times = part.recorder.named("package"), part.recorder.named("package_round2")
         self._fetched = Reservoir(MOST_PACKAGES, self.seed)
         self._failed = Reservoir(MOST_FAILURES, self.seed)
 
@@ -129,9 +134,9 @@ class Crew(Sequences):
         counts["packages"] += 1
         counts["cold"] += is_cold
         counts["first_try"] += tries == 1
-        self._second("packages", answer.done_ns)
+        self._done["packages"].append(answer.done_ns)
         took = answer.done_ns - began_ns
-        self.part.recorder.add("package_round2" if round_ else "package", took)
+        self._times[round_ > 0].values.append(took)
         place = self._fetched.place()
         if place >= 0:
             intended = (began_ns - self.part.origin_ns) // 1000
@@ -145,7 +150,7 @@ class Crew(Sequences):
         now = perf_counter_ns()
         self.counts["packages_failed"] += 1
         self.package_failures[failure.kind] += 1
-        self._second("packages_failed", now)
+        self._done["packages_failed"].append(now)
         place = self._failed.place()
         if place >= 0:
             intended = (began_ns - self.part.origin_ns) // 1000
@@ -159,8 +164,14 @@ class Crew(Sequences):
             "packages_failed": self.counts["packages_failed"],
         }
 
+    def rows(self) -> Mapping[str, list[Any]]:
+        """Return the rows of hosts that have ended."""
+        self._fold_seconds()
+        return super().rows()
+
     def result(self) -> ProgramResult:
         """Return what was counted of packages."""
+        self._fold_seconds()
         counts = {
             **self.counts,
             "requests": self.traffic.requests,
@@ -200,9 +211,13 @@ class Crew(Sequences):
         except (ssl.SSLError, ValueError, IndexError) as error:
             return tls_failure(f"host {number}", error)
 
-    def _second(self, name: str, instant: int) -> None:
-        second = max(0, (instant - self.part.origin_ns) // NS)
-        steps = self._per_second[name]
-        if second >= len(steps):
-            steps.extend([0] * (second + 1 - len(steps)))
-        steps[second] += 1
+    def _fold_seconds(self) -> None:
+        """Count by the second what has been done since the last call."""
+        for name, instants in self._done.items():
+            seconds = (np.array(instants, dtype=np.int64) - self.part.origin_ns) // NS
+            counted = np.bincount(np.maximum(seconds, 0))
+            steps = self._per_second[name]
+            steps.extend([0] * (len(counted) - len(steps)))
+            for second in np.flatnonzero(counted):
+                steps[second] += int(counted[second])
+            del instants[:]

@@ -5,6 +5,7 @@ import ssl
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -16,7 +17,7 @@ from campaigns.kinds.content_delivery.program.files import (
     is_sampled,
     most_bytes,
 )
-from campaigns.kinds.load.counting import CountingWire
+from campaigns.kinds.load.counting import CountingWire, Following
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.host import Host, Lane
 from campaigns.kinds.load.wire import Answer
@@ -33,6 +34,19 @@ PAUSE_SECONDS = 0.05
 NO_CONNECTION = ("connect", "tls")
 
 
+@dataclass(slots=True)
+class Download:
+    """What a lane fetches. tries: requests for it. began_ns: when its lane was free for it; 0: that is now."""
+
+    file: File
+    tries: int = 0
+    began_ns: int = 0
+
+    def check(self, answer: Answer) -> None:
+        """Raise LoadFailed where an answer is not that of the file."""
+        self.file.check(answer)
+
+
 class Queue:
     """The files of a group that a host has still to fetch. failures, fetched: how many there were; running: how many are under way.
 
@@ -45,15 +59,22 @@ class Queue:
         self.lanes = min(lanes, len(files))
         self.failures = self.fetched = self.running = 0
         self.is_over = False
-        self.returned: deque[tuple[File, int, int]] = deque()
+        self.returned: deque[Download] = deque()
         self._order = iter(order)
 
-    def take(self) -> tuple[File, int, int] | None:
-        """Return the next file, how often it was tried, and when its lane was free for it, 0 where that is now; None at the end."""
+    def take(self) -> "Download | None":
+        """Return the next download; None at the end."""
         if self.returned and not self.is_over:
             return self.returned.popleft()
-        place = None if self.is_over else next(self._order, None)
-        return None if place is None else (self.files[place], 0, 0)
+        file = self.take_new()
+        return None if file is None else Download(file)
+
+    def take_new(self) -> File | None:
+        """Return the next file; None at the end, and where one was returned, which is the next then."""
+        if self.returned or self.is_over:
+            return None
+        place = next(self._order, None)
+        return None if place is None else self.files[place]
 
     def forgives(self, failure: LoadFailed) -> bool:
         """Count a failure; return whether the file is asked for again."""
@@ -131,55 +152,52 @@ class Delivery:
         """Fetch the next file as long as there is one."""
         lane = self.host.lane(free_ns)
         goes_on = True
-        while goes_on and (taken := queue.take()) is not None:
+        while goes_on and (download := queue.take()) is not None:
             queue.running += 1
             try:
-                goes_on = await self._file(number, lane, queue, *taken, round_)
+                goes_on = await self._download(number, lane, queue, download, round_)
             finally:
                 queue.running -= 1
 
-    async def _file(
-        self,
-        number: int,
-        lane: Lane,
-        queue: Queue,
-        file: File,
-        tries: int,
-        began_ns: int,
-        round_: int,
+    async def _download(
+        self, number: int, lane: Lane, queue: Queue, download: Download, round_: int
     ) -> bool:
-        """Fetch a file, again where the client would; return whether the lane goes on.
+        """Fetch a file, again where the client would, and those that follow; return whether the lane goes on.
 
         Raise _Stopped where the file failed for good and the host stops.
         """
-        crew, began_ns = self.crew, began_ns or lane.free_ns
+        crew = self.crew
+        download.began_ns = download.began_ns or lane.free_ns
         while True:
-            tries += 1
+            download.tries += 1
             try:
-                answer = await self._follow(number, lane, queue.kind, file, again=tries > 1)
+                answer = await self._follow(number, lane, queue, download, round_)
             except LoadFailed as failure:
                 if failure.kind in NO_CONNECTION:
                     self._close(number)
-                if not self._may_repeat(queue, failure, tries):
-                    self._failed(queue, file, failure, began_ns, tries, round_)
+                if not self._may_repeat(queue, failure, download.tries):
+                    self._failed(queue, download, failure, round_)
                     return True
                 self.repeated += 1
                 crew.counts["retried"] += queue.kind == PACKAGE
                 if crew.retries is None and queue.is_too_much(failure):
-                    queue.returned.append((file, tries, began_ns))
+                    queue.returned.append(download)
                     return False
                 if failure.kind in NO_CONNECTION:
                     await asyncio.sleep(PAUSE_SECONDS)
                 continue
-            break
+            self._came(queue, download, answer, round_)
+            return True
+
+    def _came(self, queue: Queue, download: Download, answer: Answer, round_: int) -> None:
+        """Count a file that came."""
         queue.fetched += 1
         self.files += 1
         self.bytes += answer.size
         if queue.kind == PACKAGE:
-            crew.fetched(self, answer, began_ns, tries, round_)
+            self.crew.fetched(self, answer, download.began_ns, download.tries, round_)
         else:
-            crew.looked_at(answer)
-        return True
+            self.crew.looked_at(answer)
 
     def _may_repeat(self, queue: Queue, failure: LoadFailed, tries: int) -> bool:
         """Return whether a file that failed is asked for again."""
@@ -187,63 +205,93 @@ class Delivery:
             return tries <= self.crew.retries
         return queue.forgives(failure)
 
-    def _failed(
-        self,
-        queue: Queue,
-        file: File,
-        failure: LoadFailed,
-        began_ns: int,
-        tries: int,
-        round_: int,
-    ) -> None:
-        if not str(failure).startswith(file.path):
-            failure = failure.saying(f"{file.path}: {failure}")
+    def _failed(self, queue: Queue, download: Download, failure: LoadFailed, round_: int) -> None:
+        path = download.file.path
+        if not str(failure).startswith(path):
+            failure = failure.saying(f"{path}: {failure}")
         self.failure = self.failure or failure
         if queue.kind == PACKAGE:
-            self.crew.failed(self, failure, began_ns, tries, round_)
+            self.crew.failed(self, failure, download.began_ns, download.tries, round_)
         if self.profile.stops or queue.kind == DOCUMENT:
             queue.is_over = True
             raise _Stopped
 
     async def _follow(
-        self, number: int, lane: Lane, kind: str, file: File, *, again: bool
+        self, number: int, lane: Lane, queue: Queue, download: Download, round_: int
     ) -> Answer:
         """Send a request, and follow redirections of this server. Raise LoadFailed."""
-        data = file.data
+        data = b""
         for _ in range(MOST_REDIRECTS + 1):
-            answer = await self._send(number, lane, kind, file, data, again=again)
+            answer = await self._send(number, lane, queue, download, data, round_)
             if answer.status not in REDIRECTS:
                 return answer
-            data = self._redirected(kind, file, answer)
-        raise self._wrong(f"{file.path}: more than {MOST_REDIRECTS} redirections")
+            data = self._redirected(download.file, answer)
+        raise self._wrong(f"{download.file.path}: more than {MOST_REDIRECTS} redirections")
 
     async def _send(
-        self, number: int, lane: Lane, kind: str, file: File, data: bytes, *, again: bool
+        self,
+        number: int,
+        lane: Lane,
+        queue: Queue,
+        download: Download,
+        data: bytes,
+        round_: int,
     ) -> Answer:
-        """Send a request; send it once more where a kept connection was dropped before any answer."""
+        """Send a request, of a redirection if there is `data`; send it once more where a kept connection was dropped before any answer."""
         wire = await self._wire(number)
         was_used = wire.request_count > 0
-        self._expect(wire, kind, file)
+        self._expect(wire, queue.kind, download.file)
         try:
-            return await lane.step(kind, wire, data, check=file.check, retry=again)
+            if download.tries == 1 and not data and lane.may_chain and queue.kind == PACKAGE:
+                following = self._chain(wire, queue, download, round_)
+                return await lane.chain(
+                    queue.kind, wire, download.file.data, following, check=download.check
+                )
+            return await lane.step(
+                queue.kind,
+                wire,
+                data or download.file.data,
+                check=download.check,
+                retry=download.tries > 1,
+            )
         except LoadFailed as failure:
-            if not (failure.unanswered and was_used):
+            if not (failure.unanswered and (was_used or wire.request_count > 1)):
                 raise
         self._close(number)
         wire = await self._wire(number)
-        self._expect(wire, kind, file)
+        self._expect(wire, queue.kind, download.file)
         self.crew.resends += 1
-        return await lane.step(kind, wire, data, check=file.check, retry=True)
+        return await lane.step(
+            queue.kind, wire, data or download.file.data, check=download.check, retry=True
+        )
+
+    def _chain(
+        self, wire: CountingWire, queue: Queue, download: Download, round_: int
+    ) -> Following:
+        """Return what takes the next file after an answer that is beyond doubt. `download` becomes that of the next file."""
+
+        def following(answer: Answer) -> bytes | None:
+            file = download.file
+            if answer.status != 200 or (file.size is not None and answer.size != file.size):
+                return None
+            if answer.sha256 and answer.sha256 != file.sha256:
+                return None
+            next_one = queue.take_new()
+            if next_one is None:
+                return None
+            self._came(queue, download, answer, round_)
+            download.file, download.began_ns = next_one, answer.done_ns
+            self._expect(wire, queue.kind, next_one)
+            return next_one.data
+
+        return following
 
     def _expect(self, wire: CountingWire, kind: str, file: File) -> None:
-        verify, number = self.crew.verify, self.host.number
-        hashed = verify == "all" or (
-            verify == "sample"
-            and (kind == DOCUMENT or is_sampled(self.crew.seed, number, file.place))
-        )
-        wire.expect(
-            file.size, hashed=hashed and bool(file.sha256), most=most_bytes(kind == PACKAGE)
-        )
+        crew = self.crew
+        hashed = crew.verify != "size" and bool(file.sha256)
+        if hashed and crew.verify == "sample" and kind == PACKAGE:
+            hashed = is_sampled(crew.seed, self.host.number, file.place)
+        wire.expect(file.size, hashed=hashed, most=most_bytes(kind == PACKAGE))
 
     async def _wire(self, number: int) -> CountingWire:
         """Return a lane's connection, a new one where it has none that is open."""
@@ -262,7 +310,7 @@ class Delivery:
         if wire is not None:
             wire.close()
 
-    def _redirected(self, kind: str, file: File, answer: Answer) -> bytes:
+    def _redirected(self, file: File, answer: Answer) -> bytes:
         """Return the request for where a redirection leads. Raise LoadFailed where that is not this server."""
         crew = self.crew
         location = answer.header(b"location").decode("latin-1")

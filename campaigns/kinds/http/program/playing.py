@@ -26,7 +26,7 @@ from campaigns.kinds.http.program.reading import Loaded
 from campaigns.kinds.http.program.striking import strike
 from campaigns.kinds.load.chance import MASK, chance
 from campaigns.kinds.load.failures import LoadFailed
-from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE
+from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE, Direct
 from campaigns.kinds.load.loops import Closed, Open, Paced
 from campaigns.kinds.load.part import NS, Part
 from campaigns.kinds.load.plain import (
@@ -35,7 +35,6 @@ from campaigns.kinds.load.plain import (
     PARSED_MEANWHILE,
     PAUSE_SECONDS,
     SWEEP_SECONDS,
-    Direct,
     usual,
 )
 from campaigns.kinds.load.recorder import Instants
@@ -50,7 +49,7 @@ ROWS = 1 << 20
 NO_CONNECTION = ("connect", "tls")
 
 
-class Link(Direct):
+class Link(Direct, asyncio.Protocol):
     """A connection of a host. Headers and body are kept where the step looks at them.
 
     An answer with the head of one that was parsed is known without parsing, as in plain load.

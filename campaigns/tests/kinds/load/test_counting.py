@@ -1,6 +1,7 @@
 """A connection that keeps no body: what it counts, and what each failure of a real server is called."""
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from hashlib import sha256
 from typing import TypeVar
@@ -11,9 +12,10 @@ import uvloop
 from campaigns.kinds.load.counting import CountingWire, Traffic
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.recorder import Recorder
-from campaigns.kinds.load.wire import Answer, opened
+from campaigns.kinds.load.wire import Answer, Awaited, Wire, opened
 from campaigns.kit.network import parse_rules, parse_url
 from campaigns.tests.kinds.load.servers import get, misbehaving
+from campaigns.tests.kinds.programs.servers import asked_head, behaving
 
 pytestmark = pytest.mark.unit
 
@@ -157,3 +159,75 @@ def test_a_connection_is_used_again_whatever_stands_in_front(place):
         return sizes
 
     assert on(place, use) == [2, 11, 300_000, 13, 2, 2, 2]
+
+
+HEADS = {
+    "usual": b"Content-Length: 2\r\nConnection: keep-alive\r\n\r\nok",
+    "lower-case": b"content-length:2\r\n\r\nok",
+    "closing": b"Content-Length: 2\r\nConnection: close\r\n\r\nok",
+    "two-that-agree": b"Content-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+    "two-that-differ": b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+    "chunks-and-length": b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "spaces-behind": b"Content-Length: 2 \r\n\r\nok",
+    "signed": b"Content-Length: +2\r\n\r\nok",
+    "list": b"Content-Length: 2, 2\r\n\r\nok",
+    "nothing": b"Content-Length: 0\r\n\r\n",
+    "folded": b"X: one\r\n Content-Length: 3\r\nContent-Length: 2\r\n\r\nok",
+    "latin": b"X: \xe4\r\nContent-Length: 2\r\n\r\nok",
+    "name-with-space": b"Content-Length : 2\r\n\r\nok",
+    "upgrade": b"Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\nok",
+    "more": b"Content-Length: 2\r\n\r\nokay",
+    "other-name": b"X-Content-Length: 3\r\nContent-Length: 2\r\n\r\nok",
+    "line-feeds": b"Content-Length: 2\n\nok",
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_head_means_to_it_what_it_means_to_the_parser(name):
+    def serve(connection: socket.socket) -> None:
+        while asked_head(connection):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n" + HEADS[name])
+            if name == "closing":
+                return
+
+    def outcome(make: Callable[[], Awaited]) -> tuple[int, int, bool] | str:
+        async def main() -> tuple[int, int, bool] | str:
+            wire = await opened(make, parse_url(f"http://{place}/"), RULES, None, LONG, LONG)
+            try:
+                answer = await wire.ask(get("any"), LONG)
+            except LoadFailed as failure:
+                return failure.kind
+            finally:
+                wire.close()
+            return answer.status, answer.size or len(answer.body), answer.keep_alive
+
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(main())
+
+    with behaving(serve) as (place, _):
+        assert outcome(lambda: CountingWire(Traffic(Recorder()))) == outcome(Wire)
+
+
+def test_requests_follow_one_another_without_the_caller(place):
+    paths = ["chunked", "ok", "html"]
+    sizes = []
+
+    def following(answer: Answer) -> bytes | None:
+        sizes.append(answer.size)
+        return get(paths.pop(0)) if paths else None
+
+    async def use(wire: CountingWire) -> Answer:
+        return await wire.ask(get("large/70000"), LONG, following)
+
+    last = on(place, use)
+
+    assert sizes == [70_000, 11, 2, 13]
+    assert (last.status, last.size) == (500, 13)
+
+
+def test_a_bug_in_what_follows_is_not_taken_for_a_lost_connection(place):
+    def following(answer: Answer) -> bytes | None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        on(place, lambda wire: wire.ask(get("ok"), LONG, following))
