@@ -35,7 +35,7 @@ class Server:
 class End(asyncio.Transport):
     """The server's end of a connection."""
 
-    def __init__(self, time: Time, line: framing.Line, server: Server) -> None:
+    def __init__(self, time: Time, line: framing.Framing, server: Server) -> None:
         super().__init__()
         self._time, self._line, self._server = time, line, server
 
