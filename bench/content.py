@@ -24,6 +24,7 @@ from bench.generators.server import running_nginx
 from bench.identities import Authority, pem
 from campaigns.kinds.base import Context, HostIdentity
 from campaigns.kinds.content_delivery.requests import PROGRAM, Package, delivering
+from campaigns.kinds.load.judging import CPU_SATURATES, judge
 from campaigns.kinds.programs.program import run_program
 from campaigns.kit import kernel
 from campaigns.kit.mappings import ProgramResult
@@ -44,6 +45,8 @@ end
 HOSTS, PARALLEL = 100, 3
 MOST_OF_WRK, MOST_OF_CURL, LEAST_RATE_OF_WRK = 1.6, 0.9, 0.7
 MOST_TLS_OF_PLAIN = 2.2
+HALF = 10_000
+"""Requests a second at which a generator that has one core should bound nothing."""
 MOST_PLAIN_MB, MOST_TLS_MB = 80.0, 450.0
 CONFIGURATION = """
 worker_processes 1; daemon off; pid {place}/pid; error_log {place}/errors;
@@ -53,6 +56,10 @@ http {{
   sendfile on; open_file_cache max=4000;
   client_header_timeout 600s; keepalive_timeout 600s;
   server {{ listen 127.0.0.1:{port} backlog=8192; root {place}/www; }}
+  limit_req_zone $server_addr zone=half:1m rate={half}r/s;
+  server {{
+    listen 127.0.0.3:{port} backlog=8192; root {place}/www; limit_req zone=half burst=100000;
+  }}
   server {{
     listen 127.0.0.2:{port} ssl backlog=8192; root {place}/www; ssl_protocols TLSv1.2;
     ssl_certificate {place}/server.pem; ssl_certificate_key {place}/server.pem;
@@ -190,7 +197,7 @@ def main() -> int:
         place.chmod(0o755)  # nginx's worker may run as another user
         authority, packages = prepared(place)
         nginx = str(find("nginx") or find("/usr/sbin/nginx"))
-        with running_nginx(nginx, place, CONFIGURATION) as (port, _):
+        with running_nginx(nginx, place, CONFIGURATION.replace("{half}", str(HALF))) as (port, _):
             return measure(Bench(place, port, packages, authority), options)
 
 
@@ -241,6 +248,7 @@ def measure(bench: Bench, options: argparse.Namespace) -> int:
         ),
         ("rate on 300 connections, of wrk's", fastest / wrk, LEAST_RATE_OF_WRK, False),
         ("TLS without handshakes, of plain", tls(bench, options) / cpu, MOST_TLS_OF_PLAIN, True),
+        *judged(bench),
         *memory(bench, options),
     ]
     return report(goals)
@@ -261,6 +269,21 @@ def tls(bench: Bench, options: argparse.Namespace) -> float:
             f"TLS: {found[-1]:.1f} µs CPU a package, {shaken / connections * 1000:.1f} ms a connection"
         )
     return float(statistics.median(found))
+
+
+def judged(bench: Bench) -> list[tuple[str, float, float, bool]]:
+    """Return whether the generator counts as what bounds the values: as fast as it can, and held to HALF by the server."""
+    found = []
+    for url, what, is_most in (
+        (bench.url, "as fast as it can", False),
+        (f"http://127.0.0.3:{bench.port}/", f"at {HALF:,}/s", True),
+    ):
+        result = bench.result(url=url)
+        cores = result["figures"]["busiest_process_cores"]
+        verdict = judge(result["figures"])
+        print(f"{what}: {took(result).rate:,.0f}/s, {verdict.word}. {' '.join(verdict.reasons)}")
+        found.append((f"cores of the process, {what}", cores, CPU_SATURATES, is_most))
+    return found
 
 
 def memory(bench: Bench, options: argparse.Namespace) -> list[tuple[str, float, float, bool]]:
