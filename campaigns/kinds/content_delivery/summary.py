@@ -68,6 +68,11 @@ class Delivered:
         """Return one of the program's counts."""
         return int((self.result.get("counts") or {}).get(name, 0))
 
+    @property
+    def tells_cold(self) -> bool:
+        """Whether the server is one that tells what it has stored: a Pulp, which told it of some file. Others send chunks as they like."""
+        return self.count("told_size") > 0
+
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the rows of hosts."""
         return self.columns.get(name, ())
@@ -91,7 +96,8 @@ class Delivered:
         }
         if self.fetched:
             values["first_try"] = 100.0 * self.count("first_try") / self.planned
-            values["cold_share"] = 100.0 * self.count("cold") / self.fetched
+            if self.tells_cold:
+                values["cold_share"] = 100.0 * self.count("cold") / self.fetched
             values |= self._times() | self._rates()
         return values | self._of_hosts()
 

@@ -9,6 +9,7 @@ import pytest
 
 from campaigns.kinds.content_delivery.program.files import OWN_FAILURES
 from campaigns.kinds.content_delivery.requests import Document, Package
+from campaigns.kinds.content_delivery.summary import Delivered
 from campaigns.kinds.load.failures import FAILURES
 from campaigns.tests.kinds.load.servers import slowly
 from campaigns.tests.kinds.programs.servers import asked_head, behaving
@@ -147,6 +148,8 @@ def test_what_was_cold_and_whether_the_server_tells_are_counted(
 
     counts = outcome.result["counts"]
     assert (counts["cold"], counts["told_size"]) == (cold, told)
+    delivered = Delivered(1, len(paths), None, outcome.samples, outcome.result, 60.0)
+    assert delivered.values().get("cold_share") == (50.0 if told else None)
 
 
 def test_a_host_goes_on_after_a_failure_or_stops_as_dnf_does(deliver, place):
