@@ -41,6 +41,13 @@ class Target(models.Model):
         max_length=500,
         help_text="http:// or https://, host and port; no user name in it.",
     )
+    content_url = models.CharField(
+        "content URL",
+        max_length=500,
+        blank=True,
+        help_text="Of a Pulp that serves content at another port of its host than its API: where that is, such as http://pulp.example:24816. "
+        "It is held with the server.",
+    )
     address = models.CharField(max_length=300, db_index=True)
     username = models.CharField(
         "user name",

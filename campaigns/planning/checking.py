@@ -52,6 +52,7 @@ from campaigns.targets.allowed import Allowed, allowed_on
 from campaigns.targets.credentials.opening import why_not
 from campaigns.targets.feeds import why_not_read
 from campaigns.targets.reaching import as_known
+from campaigns.targets.same_server import urls_of
 from campaigns.targets.variables import Variables, variables_of
 
 __all__ = ["CheckedDefinition", "Invalid", "check", "messages_of"]
@@ -349,7 +350,9 @@ def _check_urls(
         target.base_url, {**definition.campaign.parameters, **cell}
     ).items():
         try:
-            elsewhere = network.normalised_address(url) != normalised_address(target.base_url)
+            elsewhere = network.normalised_address(url) not in map(
+                normalised_address, urls_of(target)
+            )
             message = (
                 f"{url} is not on {target.name} ({normalised_address(target.base_url)}). A run loads only the server "
                 "that it holds: save that server as a target, and measure it."

@@ -23,6 +23,8 @@ from campaigns.targets.watch_fields import GROUPS_HELP, LINKS_HELP, GroupsField,
 from campaigns.targets.watches.groups import default_groups, format_groups
 
 USUAL_FAMILY = "http"
+HAS_CONTENT = "pulp"
+"""The family of servers whose content may have an address of its own."""
 HAS_POPULATIONS = (
     "Hosts of populations are registered at the present address, and would stay there. Delete the populations first, and change "
     "the address once they are gone."
@@ -32,6 +34,7 @@ SERVER = (
     "name",
     "family",
     "base_url",
+    "content_url",
     "username",
     "password",
     "forget_password",
@@ -147,6 +150,7 @@ class TargetForm(forms.ModelForm):
         }
         widgets = {
             "base_url": AddressInput,
+            "content_url": AddressInput,
             "quiet_hours": _lines(3),
             "overload_hours": _lines(2),
             "overload_until": forms.DateTimeInput(
@@ -161,7 +165,7 @@ class TargetForm(forms.ModelForm):
 
     field_order = ORDER
     instance: Target
-    moved = False
+    moved = content_moved = False
     rule = ""
 
     def __init__(self, data: FieldValues | None = None, *, target: Target | None) -> None:
@@ -237,8 +241,18 @@ class TargetForm(forms.ModelForm):
         self.moved = self.stored._state.adding or own != network.normalised_address(
             self.stored.base_url
         )
+        if clean["content_url"]:
+            _check_content_url(clean)
+        self.content_moved = clean["content_url"] != self.stored.content_url
         if self.moved:
             self._check_move(clean)
+        elif (
+            self.content_moved and self.stored.pk and (campaigns := measuring(self.stored.address))
+        ):
+            raise _wrong(
+                "content_url",
+                f"{is_measuring(self.stored, campaigns)} Change its address afterwards.",
+            )
         self._check_certificates(clean)
         self.rule = self._confirmed_rule(clean)
         return clean
@@ -314,6 +328,30 @@ def _initial(target: Target) -> CleanedData:
 
 def _wrong(name: str, message: str) -> ValidationError:
     return ValidationError({name: message})
+
+
+def _check_content_url(clean: FieldValues) -> None:
+    """Raise ValidationError for a content URL of a server that has none, or of another host: that one is a target of its own."""
+    if clean["family"] != HAS_CONTENT:
+        raise _wrong(
+            "content_url", "Only a Pulp has one: leave it empty, or choose the family pulp."
+        )
+    try:
+        content = network.parse_url(clean["content_url"], network.WEB_SCHEMES)
+        base = network.parse_url(clean["base_url"], network.WEB_SCHEMES)
+        network.check_url(
+            clean["content_url"],
+            installation_rules().allowing(network.normalised_address(clean["content_url"])),
+        )
+    except network.NetworkError as error:
+        raise _wrong("content_url", str(error)) from None
+    if "?" in clean["content_url"] or "#" in clean["content_url"]:
+        raise _wrong("content_url", "Give the URL without ? and #: paths are added to it.")
+    if content.host != base.host:
+        raise _wrong(
+            "content_url",
+            f"It is another port of {base.host}. A server of content on another host is a target of its own.",
+        )
 
 
 def _refuse_what_is_never_allowed(base_url: str, address: str) -> None:

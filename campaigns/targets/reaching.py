@@ -53,6 +53,7 @@ def as_known(target: Target) -> TargetView:
         name=target.name,
         family=target.family,
         base_url=target.base_url,
+        content_url=target.content_url,
         username=target.username,
         settings=dict(target.settings),
         dedicated=target.is_dedicated,

@@ -36,15 +36,20 @@ class Hosts:
         self.ask([url])
         return self._known[network.parse_url(url, network.SCHEMES).host]
 
-    def resolve_in_threads(self, url: str, pk: int | None) -> None:
-        """Resolve a URL and all targets that might be the same server, in threads."""
-        rows = _others(url, pk)
-        if rows:
-            self.ask([url, *(row.base_url for row in rows)])
+    def resolve_in_threads(self, urls: Sequence[str], pk: int | None) -> None:
+        """Resolve URLs and all targets that might be the same server, in threads."""
+        for url in urls:
+            if rows := _others(url, pk):
+                self.ask([url, *(each for row in rows for each in urls_of(row))])
 
 
-def share_address(target: Target, url: str, hosts: Hosts) -> str:
-    """Return the address of a target at this URL, and store it for the other targets on its server.
+def urls_of(target: Target) -> list[str]:
+    """Return the URLs that a target is reached at: that of its server, and that of its content where it has another one."""
+    return [target.base_url, *([target.content_url] if target.content_url else [])]
+
+
+def share_address(target: Target, url: str, hosts: Hosts, content_url: str = "") -> str:
+    """Return the address of a target at this URL, and store it for the other targets on its server, also for those at its content.
 
     Call it in a transaction; calls wait for one another. Raise Invalid where that would change the address of
     an active campaign's target.
@@ -53,8 +58,15 @@ def share_address(target: Target, url: str, hosts: Hosts) -> str:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ONE_SAVER])
     own = network.normalised_address(url)
     moved = target._state.adding or own != normalised_address(target.base_url)
-    hosts.resolve_in_threads(url, target.pk)
-    twins = [row for row in _others(url, target.pk) if _is_same(row, url, hosts)]
+    urls = [url, *([content_url] if content_url else [])]
+    hosts.resolve_in_threads(urls, target.pk)
+    found = {
+        row.pk: row
+        for each in urls
+        for row in _others(each, target.pk)
+        if _is_same(row, each, hosts)
+    }
+    twins = list(found.values())
     addresses = list(dict.fromkeys(row.address for row in twins))
     if not moved and _stays(target, url, hosts):
         addresses = list(dict.fromkeys([target.address, *addresses]))
@@ -103,17 +115,18 @@ def _others(url: str, pk: int | None) -> list[Target]:
     """Return the targets in use with the same port, except the one of this key."""
     port = network.parse_url(url, network.SCHEMES).port
     rows = Target.objects.filter(retired_at=None).order_by("pk")
-    return [
-        row
-        for row in rows
-        if row.pk != pk and network.parse_url(row.base_url, network.SCHEMES).port == port
-    ]
+    return [row for row in rows if row.pk != pk and port in map(_port, urls_of(row))]
+
+
+def _port(url: str) -> int:
+    return network.parse_url(url, network.SCHEMES).port
 
 
 def _is_same(row: Target, url: str, hosts: Hosts) -> bool:
     own = network.normalised_address(url)
-    return own in (row.address, normalised_address(row.base_url)) or bool(
-        hosts.of(url) & hosts.of(row.base_url)
+    at_port = [each for each in urls_of(row) if _port(each) == _port(url)]
+    return own in (row.address, *map(normalised_address, at_port)) or any(
+        hosts.of(url) & hosts.of(each) for each in at_port
     )
 
 

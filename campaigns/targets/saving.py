@@ -26,7 +26,7 @@ from campaigns.targets.credentials.opening import opener
 from campaigns.targets.forms import HAS_POPULATIONS, SECRETS, TYPED, TargetForm, as_data
 from campaigns.targets.names import UNNAMED
 from campaigns.targets.production import require_to_unmark
-from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address
+from campaigns.targets.same_server import Hosts, is_measuring, measuring, share_address, urls_of
 
 SSH_SECRETS = ("ssh__password", "ssh__key")
 NAMED = (*SECRETS, "client_certificate", "ca_bundle")
@@ -41,6 +41,12 @@ def rules_for(target: Target) -> network.Rules:
     if settings.OWNER_CONFIRMS:
         for rule in filter(None, (target.confirmed_rule, *target.confirmed_feeds)):
             rules = rules.allowing(rule)
+        if target.confirmed_rule and target.content_url:  # the same host, which its owner confirmed
+            host, port = (
+                target.confirmed_rule.rpartition(":")[0],
+                network.parse_url(target.content_url).port,
+            )
+            rules = rules.allowing(f"{host}:{port}")
     return rules
 
 
@@ -53,6 +59,7 @@ def as_driver_sees_it(target: Target, wanted: Settings | None = None) -> TargetV
         name=target.name,
         family=target.family,
         base_url=target.base_url,
+        content_url=target.content_url,
         username=target.username,
         password=encryption.decrypt(target.password),
         settings=dict(target.settings),
@@ -134,10 +141,12 @@ def save(form: TargetForm, seen: Seen = None) -> Target:
         raise Invalid(messages_of(form))
     hosts = Hosts()
     url = form.instance.base_url
-    hosts.resolve_in_threads(url, form.stored.pk)  # before rows are locked: it is slow
+    hosts.resolve_in_threads(
+        urls_of(form.instance), form.stored.pk
+    )  # before rows are locked: it is slow
     with transaction.atomic():
         require_right_of_sender(form.stored, Right.OPERATE)
-        address = share_address(form.stored, url, hosts)
+        address = share_address(form.stored, url, hosts, form.instance.content_url)
         before = None if form.stored._state.adding else _locked(form, seen)
         if form.moved or not form.instance.is_production:
             require_to_unmark(form.stored)

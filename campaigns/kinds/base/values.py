@@ -108,6 +108,7 @@ class Target:
     installation: the identifier of this perfdash, for `naming`.
     unproved: the names of the proofs that failed when it was probed last.
     token: of a credential, sent in place of user and password. signs_in: each request is to be signed in by what a credential has.
+    content_url: where a Pulp serves its content, if that is another port than that of its API.
     credential_of: returns a credential of its team by name, for the URLs that it will be sent to; raises CredentialRefused.
     """
 
@@ -126,6 +127,7 @@ class Target:
     ssh: SshAccess | None = None
     installation: str = ""
     unproved: tuple[str, ...] = ()
+    content_url: str = ""
     credential_of: Callable[[str, Sequence[str]], Credential] = field(
         default=none_known, repr=False, compare=False
     )

@@ -47,7 +47,7 @@ from campaigns.kinds.content_delivery.form import (
     connections_of,
     packages_planned,
 )
-from campaigns.kinds.content_delivery.presets import presets
+from campaigns.kinds.content_delivery.presets import SANDBOX_CONTENT, presets
 from campaigns.kinds.content_delivery.program.files import OWN_FAILURES
 from campaigns.kinds.content_delivery.reading import (
     Listing,
@@ -64,6 +64,7 @@ from campaigns.kinds.content_delivery.running import (
     deliver,
     fetch_once,
     shown_by,
+    url_at,
     url_for,
 )
 from campaigns.kinds.content_delivery.summary import Delivered, of_hosts
@@ -72,7 +73,7 @@ from campaigns.kinds.load.judging import judge
 from campaigns.kinds.programs.health import is_local
 from campaigns.kinds.servers.pulp_tasks import UNFINISHED
 from campaigns.kit.mappings import Settings
-from campaigns.kit.network import Rules
+from campaigns.kit.network import Rules, normalised_address
 
 SANDBOX = "perfdash-sandbox"
 """How the header Server of the sandbox begins, which simulates a server."""
@@ -147,7 +148,7 @@ class ContentDelivery(Driver):
         """Check that the repository is there, as a host sees it; hosts of a population are known only to a run."""
         shown = shown_by(target, parameters)
         if parameters["identity"] != OWN:
-            look_at(url_for(target.base_url, parameters), asking_as_host(target, shown, rules))
+            look_at(url_at(target, parameters), asking_as_host(target, shown, rules))
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return the URL of the repository; its packages are below it."""
@@ -157,6 +158,14 @@ class ContentDelivery(Driver):
         """Return the URL of the repository for the credential."""
         url = url_for(base_url, parameters)
         return {name: [url] for name in self.credentials if parameters.get(name)}
+
+    def offers(self, base_url: str, sandbox_url: str) -> Mapping[str, Sequence[str]]:
+        """Return repositories of the sandbox, where it is the target."""
+        if not sandbox_url or base_url.rstrip("/").count("/") != 2:
+            return {}
+        if normalised_address(base_url) != normalised_address(sandbox_url):
+            return {}
+        return {"repository": SANDBOX_CONTENT}
 
     def misfits(
         self, family: str, parameters: Parameters, factors: Mapping[str, Sequence[Any]]
@@ -191,7 +200,7 @@ class ContentDelivery(Driver):
                 f"“{target.name}” is {at_work}. Let them end: they take from what the server has for the hosts."
             )
         shown = shown_by(target, parameters, context)
-        url = url_for(target.base_url, parameters)
+        url = url_at(target, parameters)
         listing = listing_of(url, parameters, asking_as_host(target, shown, context))
         pilot = fetch_once(target, parameters, context, listing, shown)
         store_listing(context, listing)

@@ -4,8 +4,16 @@ from collections.abc import Sequence
 
 from campaigns.kinds.base import Preset
 
-SANDBOX_REPOSITORY = "rpm/packages=200,size=20kB/"
-"""A repository of the sandbox: fewer packages than the published one, so that a run takes seconds."""
+SANDBOX_CONTENT = ("rpm/packages=2000,size=20kB/", "rpm/packages=200,size=20kB/latency=5/")
+"""Repositories of the sandbox; the first is as large as the published one."""
+SIMULATED = "pulp/content/ACME/Library/custom/Bench/files20k/"
+"""The same at the simulated Katello."""
+CLASSES = {
+    "4 CPUs, 12 GiB": {"proxy_cpus": "4", "proxy_memory_gib": "12"},
+    "8 CPUs, 24 GiB": {"proxy_cpus": "8", "proxy_memory_gib": "24"},
+    "16 CPUs, 46 GiB": {"proxy_cpus": "16", "proxy_memory_gib": "46"},
+}
+"""The smart proxies of the study."""
 HOSTS = ("100", "200", "400", "700", "1000")
 CARRIED = {
     "conditions": [{"metric": "package_time_p95", "at_most": 10}],
@@ -16,12 +24,22 @@ CAPACITY = {"order": "interleaved", "repetitions": 3, "tags": ["capacity"], "cri
 
 def presets(sandbox_url: str) -> Sequence[Preset]:
     """Return the published question, and smaller ones. sandbox_url: empty where there is none."""
-    where = {"repository": SANDBOX_REPOSITORY, "packages": "200"} if sandbox_url else {}
+    simulated = (_published(),) if sandbox_url else ()
     return (
         Preset(
             "carries",
             "Hosts that a server carries: 100 to 1000",
-            where,
+            {},
+            {"hosts": HOSTS},
+            {
+                **CAPACITY,
+                "question": "How many hosts can this server serve with packages at once?",
+            },
+        ),
+        Preset(
+            "carries-soon",
+            "The same with 20 packages a host: minutes",
+            {"packages": "20"},
             {"hosts": HOSTS},
             {
                 **CAPACITY,
@@ -31,14 +49,14 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
         Preset(
             "proxies",
             "Proxies side by side: add each as a target; 100 to 1000 hosts",
-            where,
+            {},
             {"hosts": HOSTS},
             {**CAPACITY, "question": "How many hosts does each proxy serve with packages at once?"},
         ),
         Preset(
             "cold-and-warm",
             "Cold against warm content of a Pulp, 50 hosts",
-            {**where, "hosts": "50"},
+            {"hosts": "50"},
             {"content_state": ("cold", "warm")},
             {
                 "question": "How much longer does a package take that the server has to fetch first?",
@@ -49,7 +67,7 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
         Preset(
             "identities",
             "No certificate against one of each host, 100 hosts of a Katello",
-            {**where, "hosts": "100", "population": "1"},
+            {"hosts": "100", "population": "1"},
             {"identity": ("none", "own")},
             {
                 "question": "What do certificates of the hosts cost the server?",
@@ -57,9 +75,27 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
                 "repetitions": 5,
             },
         ),
+        *simulated,
         Preset(
             "try-it",
             "Try it: 5 hosts, 20 packages each",
-            {**where, "hosts": "5", "packages": "20"},
+            {"hosts": "5", "packages": "20"},
+            values={"question": "How long does a package take with five hosts?"},
         ),
+    )
+
+
+def _published() -> Preset:
+    """Return the published table at the simulated Katello, with few packages, so that it takes half an hour."""
+    return Preset(
+        "published",
+        "The published table, simulated: 100 to 1000 hosts on three sizes of smart proxy",
+        {"repository": SIMULATED, "packages": "12"},
+        {"hosts": tuple(map(str, range(100, 1001, 100)))},
+        {
+            **CAPACITY,
+            "repetitions": 2,
+            "question": "How many hosts does each size of smart proxy serve with packages at once?",
+        },
+        configurations=CLASSES,
     )

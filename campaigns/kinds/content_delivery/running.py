@@ -78,7 +78,12 @@ def anonymous(target: Target) -> Shown:
 def credential_for(target: Target, parameters: Parameters) -> Credential | None:
     """Return the credential that a run names, opened for its repository; None where it names none. Raise CredentialRefused."""
     name = str(parameters.get("credential") or "")
-    return target.credential_of(name, [url_for(target.base_url, parameters)]) if name else None
+    return target.credential_of(name, [url_at(target, parameters)]) if name else None
+
+
+def url_at(target: Target, parameters: Parameters) -> str:
+    """Return the URL of the repository at a target, whose content may have another address than its base URL."""
+    return url_for(target.content_url or target.base_url, parameters)
 
 
 def url_for(base_url: str, parameters: Parameters) -> str:

@@ -209,3 +209,53 @@ def test_a_password_too_short_to_be_redacted_is_told(password, told):
 
     assert len(sentences) == told
     assert not any(password and password in sentence for sentence in sentences)
+
+
+API, CONTENT = "http://pulp.example:24817", "http://pulp.example:24816"
+
+
+def test_a_pulp_is_held_together_with_the_address_of_its_content():
+    """No run loads the content of a Pulp while another one syncs it."""
+    at_content = save(f"{CONTENT}/pulp/content/")
+    pulp = save(API, family="pulp", content_url=CONTENT)
+    later = save("http://10.0.0.5:24816")
+
+    at_content.refresh_from_db()
+    assert at_content.address == pulp.address == later.address
+
+
+def test_a_pulp_whose_content_gets_an_address_is_held_with_whoever_has_it():
+    at_content, pulp = save(CONTENT), save(API, family="pulp")
+    assert at_content.address != pulp.address
+
+    save(API, pulp, family="pulp", content_url=CONTENT)
+
+    at_content.refresh_from_db()
+    pulp.refresh_from_db()
+    assert at_content.address == pulp.address
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"family": "http"}, "Only a Pulp has one"),
+        ({"content_url": "http://other.example:24816"}, "a target of its own"),
+        ({"content_url": "ftp://pulp.example"}, None),
+        ({"content_url": f"{CONTENT}/?x=1"}, "without"),
+        ({"content_url": "http://me:secret@pulp.example:24816"}, None),
+    ],
+    ids=["another family", "another host", "another scheme", "query", "user"],
+)
+def test_a_content_url_that_cannot_be_is_refused_at_its_field(changes, words):
+    with pytest.raises(Invalid, match=words) as refused:
+        save(API, **{"family": "pulp", "content_url": CONTENT, **changes})
+
+    assert list(refused.value.errors) == ["content_url"]
+
+
+def test_content_is_not_moved_while_a_campaign_measures():
+    pulp = save(API, family="pulp")
+    launch(save("http://10.0.0.5:24817", family="http"))
+
+    with pytest.raises(Invalid, match="Change its address afterwards"):
+        save(API, pulp, family="pulp", content_url=CONTENT)
