@@ -1,6 +1,7 @@
 """Initial values for questions on the delivery of content. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from campaigns.kinds.base import Preset
 
@@ -19,13 +20,19 @@ CARRIED = {
     "conditions": [{"metric": "package_time_p95", "at_most": 10}],
     "failed_percent": 5,
 }
+GROUPS = {
+    "Begin": ("try-it",),
+    "How many hosts at once?": ("carries", "carries-soon", "proxies", "published"),
+    "What costs time?": ("cold-and-warm", "identities"),
+}
+"""Headings of the form, each with the presets below it."""
 CAPACITY = {"order": "interleaved", "repetitions": 3, "tags": ["capacity"], "criterion": CARRIED}
 
 
 def presets(sandbox_url: str) -> Sequence[Preset]:
     """Return the published question, and smaller ones. sandbox_url: empty where there is none."""
     simulated = (_published(),) if sandbox_url else ()
-    return (
+    found = (
         Preset(
             "carries",
             "Hosts that a server carries: 100 to 1000",
@@ -82,6 +89,13 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
             {"hosts": "5", "packages": "20"},
             values={"question": "How long does a package take with five hosts?"},
         ),
+    )
+    by_name = {preset.name: preset for preset in found}
+    return tuple(
+        replace(by_name[name], group=group)
+        for group, names in GROUPS.items()
+        for name in names
+        if name in by_name
     )
 
 
