@@ -223,6 +223,8 @@ class ContentDelivery(Driver):
         """Bring the content to its state, which the pilot host may have changed, and prove it."""
         state = parameters["content_state"]
         if state == AS_IT_IS:
+            if not pilot.tells_cold:
+                return []
             share = 100.0 * pilot.count("cold") / max(1, pilot.fetched)
             return [
                 Proof(
