@@ -273,6 +273,7 @@ class ContentDelivery(Driver):
         listing = stored_listing(context.directory)
         shown = shown_by(target, parameters, context)
         began = _instant(target, context)
+        ended_before = _ended_since(target, context, began)
         try:
             delivered = deliver(target, parameters, context, listing, shown)
         except CutShort as cut:
@@ -297,7 +298,12 @@ class ContentDelivery(Driver):
             failures=delivered.failures(),
             examples=delivered.examples(),
             failure=delivered.failure(),
-            work={"delivered": delivered, "began": began, "ended": _instant(target, context)},
+            work={
+                "delivered": delivered,
+                "began": began,
+                "ended": _instant(target, context),
+                "ended_before": ended_before,
+            },
         )
 
     def verify(
@@ -326,7 +332,9 @@ class ContentDelivery(Driver):
     ) -> list[Proof]:
         if target.family == PULP:
             with pulp_of(target, context) as pulp:
-                names = list(pulp.tasks_between(measured.work["began"], measured.work["ended"]))
+                before = measured.work["ended_before"]
+                between = pulp.tasks_between(measured.work["began"], measured.work["ended"])
+                names = [task for task in between if task["pulp_href"] not in before]
                 proofs = [
                     Proof(OTHERS, NONE_MEANWHILE, _names(names) or NONE_MEANWHILE, "", not names)
                 ]
@@ -461,6 +469,14 @@ def _instant(target: Target, context: Context) -> str:
         return (parsedate_to_datetime(date) if date else datetime.now(UTC)).isoformat()
     except ValueError:
         return datetime.now(UTC).isoformat()
+
+
+def _ended_since(target: Target, context: Context, began: str) -> frozenset[str]:
+    """Return the tasks of a Pulp that ended in the second in which the load begins, before it: its clock tells no more."""
+    if target.family != PULP:
+        return frozenset()
+    with pulp_of(target, context) as pulp:
+        return frozenset(task["pulp_href"] for task in pulp.list("tasks/", finished_at__gte=began))
 
 
 def _names(tasks: Sequence[Mapping[str, Any]]) -> str:
