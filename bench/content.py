@@ -30,7 +30,7 @@ from campaigns.kit import kernel
 from campaigns.kit.mappings import ProgramResult
 from campaigns.kit.network import parse_rules
 
-FILES, BYTES = 2000, 20_000
+FILES, BYTES = 600, 20_000
 NAME = "package-{:05d}-1.0-1.noarch.rpm"
 SCRIPT = """
 local asked, at = {}, 0
@@ -47,6 +47,8 @@ MOST_OF_WRK, MOST_OF_CURL, LEAST_RATE_OF_WRK = 1.6, 0.9, 0.7
 MOST_TLS_OF_PLAIN = 2.2
 HALF = 10_000
 """Requests a second at which a generator that has one core should bound nothing."""
+ALL = 600
+"""Requests a second of a server that is slow enough for all hosts to be connected at once."""
 MOST_PLAIN_MB, MOST_TLS_MB = 80.0, 450.0
 CONFIGURATION = """
 worker_processes 1; daemon off; pid {place}/pid; error_log {place}/errors;
@@ -60,10 +62,15 @@ http {{
   server {{
     listen 127.0.0.3:{port} backlog=8192; root {place}/www; limit_req zone=half burst=100000;
   }}
+  limit_req_zone $server_addr zone=all:1m rate={all}r/s;
   server {{
-    listen 127.0.0.2:{port} ssl backlog=8192; root {place}/www; ssl_protocols TLSv1.2;
-    ssl_certificate {place}/server.pem; ssl_certificate_key {place}/server.pem;
-    ssl_client_certificate {place}/ca.pem; ssl_verify_client on;
+    listen 127.0.0.4:{port} backlog=8192; root {place}/www; limit_req zone=all burst=100000;
+  }}
+  ssl_protocols TLSv1.2; ssl_verify_client on; ssl_client_certificate {place}/ca.pem;
+  ssl_certificate {place}/server.pem; ssl_certificate_key {place}/server.pem;
+  server {{ listen 127.0.0.2:{port} ssl backlog=8192; root {place}/www; }}
+  server {{
+    listen 127.0.0.5:{port} ssl backlog=8192; root {place}/www; limit_req zone=all burst=100000;
   }}
 }}
 """
@@ -197,8 +204,13 @@ def main() -> int:
         place.chmod(0o755)  # nginx's worker may run as another user
         authority, packages = prepared(place)
         nginx = str(find("nginx") or find("/usr/sbin/nginx"))
-        with running_nginx(nginx, place, CONFIGURATION.replace("{half}", str(HALF))) as (port, _):
+        with running_nginx(nginx, place, configured()) as (port, _):
             return measure(Bench(place, port, packages, authority), options)
+
+
+def configured() -> str:
+    """Return the configuration with the rates of the slow servers."""
+    return CONFIGURATION.replace("{half}", str(HALF)).replace("{all}", str(ALL))
 
 
 def prepared(place: Path) -> tuple[Authority, list[Package]]:
@@ -288,17 +300,20 @@ def judged(bench: Bench) -> list[tuple[str, float, float, bool]]:
 
 def memory(bench: Bench, options: argparse.Namespace) -> list[tuple[str, float, float, bool]]:
     """Return the most memory of many hosts, in MB."""
-    few = bench.packages[:30]
-    plain = bench.result(hosts=options.hosts, packages=few)
+    few = bench.packages[:24]
+    plain = bench.result(url=f"http://127.0.0.4:{bench.port}/", hosts=options.hosts, packages=few)
     key = rsa.generate_private_key(65537, 2048)
     identities = [
         HostIdentity(str(number), bench.authority.signed(key, f"host-{number}"), pem(key))
         for number in range(options.hosts)
     ]
     by_tls = bench.result(
-        url=bench.tls_url, hosts=options.hosts, packages=few, identities=identities,
-        ca=bench.authority.pem, order="dnf",
-    )  # fmt: skip
+        url=f"https://127.0.0.5:{bench.port}/",
+        hosts=options.hosts,
+        packages=few,
+        identities=identities,
+        insecure=True,
+    )
     named = f"MB of {options.hosts} hosts x {PARALLEL}"
     return [
         (f"{named}, plain", plain["peak_memory_bytes"] / 1e6, MOST_PLAIN_MB, True),
@@ -356,7 +371,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="of everybody in turn")
     parser.add_argument("--seconds", type=float, default=5.0, help="of wrk")
     parser.add_argument(
-        "--times", type=int, default=10, help="how often curl fetches the 2000 files"
+        "--times", type=int, default=20, help="how often curl fetches the 600 files"
     )
     parser.add_argument("--hosts", type=int, default=1000, help="whose memory is looked at")
     return parser.parse_args()

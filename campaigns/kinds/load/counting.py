@@ -12,8 +12,6 @@ from functools import lru_cache
 from time import perf_counter_ns
 from typing import Any
 
-import httptools
-
 from campaigns.kinds.load.failures import LoadFailed
 from campaigns.kinds.load.framing import ANY_SIZE, MOST_HEAD_BYTES, UNPARSABLE, Direct
 from campaigns.kinds.load.recorder import Recorder
@@ -101,6 +99,7 @@ class CountingWire(Direct, Awaited, asyncio.BufferedProtocol):
         self._digest: Any = None
         self._shown = b""
         self._is_body = self._parser_waits = False
+        self._has_parser = False
         self._head_bytes = 0
         self._problem: LoadFailed | None = None
         self._following: Following | None = None
@@ -215,6 +214,9 @@ class CountingWire(Direct, Awaited, asyncio.BufferedProtocol):
         self._parser_waits = False
         return True
 
+    def _new_parser(self) -> None:
+        """Leave it until there is something to parse: most connections never need one."""
+
     # Called by the parser.
 
     def on_message_begin(self) -> None:
@@ -240,6 +242,9 @@ class CountingWire(Direct, Awaited, asyncio.BufferedProtocol):
 
     def _parse(self, nbytes: int) -> None:
         """Parse what is no body of a known length; the rest of such a body is only counted."""
+        if not self._has_parser:
+            self._has_parser = True
+            super()._new_parser()
         begun_in_body = self._is_body
         end = -1 if begun_in_body or self._head else BUFFER.find(b"\r\n\r\n", 0, nbytes)
         cut = end + 4 if end >= 0 else nbytes
@@ -292,9 +297,7 @@ class CountingWire(Direct, Awaited, asyncio.BufferedProtocol):
         if left:
             return
         if self._parser_waits:  # for the body
-            self._parser_waits = False
-            self._parser = httptools.HttpResponseParser(self)
-            self._feed = self._parser.feed_data
+            self._parser_waits = self._has_parser = False
         if self.keep_alive:
             self.busy = False
             self.done_ns = perf_counter_ns()

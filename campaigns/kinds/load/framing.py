@@ -52,9 +52,12 @@ class Framing(Opened):
         self.received = 0
         self._head = b""
         self._answers = 0
+        self._transport: asyncio.Transport | None = None
+        self._new_parser()
+
+    def _new_parser(self) -> None:
         self._parser = httptools.HttpResponseParser(self)
         self._feed = self._parser.feed_data
-        self._transport: asyncio.Transport | None = None
 
     def finished(self) -> None:
         """Process a whole answer."""

@@ -219,20 +219,25 @@ class Lane:
         """
         host = self._host
         host._begin()
-        record = self._recording(name)
+        instants, statuses = self._part.recorder.instants_of(name), self._part.recorder.statuses
+        counts = host.counts
 
         def passed(answer: Answer) -> bytes | None:
             data = following(answer)
             if data is not None:
-                record(self.free_ns, answer)
                 host.steps += 1
+                if counts:
+                    instants.add(self.free_ns, answer.sent_ns, answer.first_byte_ns, answer.done_ns)
+                    statuses[answer.status] += 1
                 self.free_ns = answer.done_ns
             return data
 
         host.steps += 1
         asking = wire.ask(data, self._part.job.timeout_seconds, passed)
         answer = await self._judged(asking, wire, check, retry=False)
-        record(self.free_ns, answer)
+        if counts:
+            instants.add(self.free_ns, answer.sent_ns, answer.first_byte_ns, answer.done_ns)
+            statuses[answer.status] += 1
         self.free_ns = answer.done_ns
         return answer
 
@@ -273,23 +278,6 @@ class Lane:
                     self._part.timed_out(intended, wire, "retry_" if retry else "")
             raise
         return answer
-
-    def _recording(self, name: str) -> Callable[[int, Answer], None]:
-        """Return what records an answer by the instant at which its request should have begun."""
-        instants = self._part.recorder.instants_of(name)
-        intended, sent = instants.intended.append, instants.sent.append
-        first_byte, done = instants.first_byte.append, instants.done.append
-        statuses, counts = self._part.recorder.statuses, self._host.counts
-
-        def record(intended_ns: int, answer: Answer) -> None:
-            if counts:
-                intended(intended_ns)
-                sent(answer.sent_ns)
-                first_byte(answer.first_byte_ns)
-                done(answer.done_ns)
-                statuses[answer.status] += 1
-
-        return record
 
     def _record(self, name: str, intended: int, answer: Answer, retry: bool) -> None:
         recorder, prefix = self._part.recorder, "retry_" if retry else ""

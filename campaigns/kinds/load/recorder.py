@@ -70,6 +70,13 @@ class Instants:
         self.first_byte: array[int] = array("q")
         self.done: array[int] = array("q")
 
+    def add(self, intended: int, sent: int, first_byte: int, done: int) -> None:
+        """Append the instants of a request."""
+        self.intended.append(intended)
+        self.sent.append(sent)
+        self.first_byte.append(first_byte)
+        self.done.append(done)
+
     def take(self, from_ns: int) -> tuple[dict[str, NDArray[np.int64]], int]:
         """Return the values by series, and how many began before `from_ns` and are left out."""
         intended, sent, first_byte, done = (
