@@ -61,6 +61,11 @@ def paths(perfdash, paired, slow):
         {"definition": {"name": "sleeper", "summary": CLAIM, "arguments": ["sleep", "0." + 90 * "0" + "{n}"],
                         "parameters": [{"name": "n", "initial": 1, "help": ADDRESS}]}},
     )["id"]  # fmt: skip
+    places = [f"https://{'a1b2c3' * 8}.example", "http://127.0.0.1:24817"]
+    login = {"username": "x" * 90, "password": "password of a feed"}
+    credential = perfdash.api("POST", "credentials", {"name": "y" * 60, "places": places, **login})[
+        "id"
+    ]
     return {
         "home": "/",
         "board": "/board/",
@@ -91,6 +96,10 @@ def paths(perfdash, paired, slow):
         "compare": f"/compare/?c=1&c={paired}",
         "nothing to compare": "/compare/",
         "import": "/import/",
+        "credentials": "/credentials/",
+        "credential": f"/credentials/{credential}/",
+        "edit a credential": f"/credentials/{credential}/edit/",
+        "new credential": "/credentials/new/",
         "programs": "/programs/",
         "program": f"/programs/{program}/",
         "edit a program": f"/programs/{program}/edit/",

@@ -12,6 +12,7 @@ from campaigns.kinds.base import Driver
 from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.network import NetworkError
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
+from campaigns.models import Credential
 from campaigns.planning.pages.forms import (
     NUMBERS,
     Entered,
@@ -147,7 +148,8 @@ class ParameterRows:
 def parameter_rows(driver: Driver, entered: Entered, errors: Errors) -> ParameterRows:
     """Return the rows of all parameters; all of them fit as long as no target is chosen."""
     variables = entered.variables
-    offers, lacking = offers_of(entered), lacking_everywhere(entered.kind)
+    offers = offers_of(entered) | _credentials(driver, entered)
+    lacking = lacking_everywhere(entered.kind)
     messages = {
         name: [
             message
@@ -282,6 +284,14 @@ def _row(
         load=name in entered.loads,
         confirms=_to_confirm(driver, name, entered) if messages else (),
     )
+
+
+def _credentials(driver: Driver, entered: Entered) -> dict[str, list[str]]:
+    """Return the credentials of the target's team by the parameters that name one. None is an initial value."""
+    if entered.target is None or not driver.credentials:
+        return {}
+    names = Credential.objects.filter(team=entered.target.team_id).values_list("name", flat=True)
+    return {name: list(names) for name in driver.credentials}
 
 
 def _to_confirm(driver: Driver, name: str, entered: Entered) -> list[tuple[str, str]]:

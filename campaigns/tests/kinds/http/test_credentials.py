@@ -1,8 +1,11 @@
 """The kind `http` with a credential, at a real nginx that wants a certificate, a password or a token."""
 
+from dataclasses import replace
+
 import pytest
 
 from campaigns.kinds.base import Credential, CredentialRefused, Target
+from campaigns.kinds.http.driver import driver
 from campaigns.kinds.http.program.reading import read_scenario
 from campaigns.kinds.http.running import signed_in, try_one_host
 from campaigns.kit.http.credentials import Tls
@@ -73,6 +76,27 @@ def test_a_load_has_the_client_certificate(guarded, keeper):
     assert measured.failures == {}
     assert '"CN=loader"' in guarded.asked()[-1]
     assert not keeper.directory.exists()
+
+
+def test_while_a_load_is_on_no_file_of_the_attempt_holds_a_secret(guarded, keeper):
+    certificate, key = guarded.authority.identity("loader")
+    target = target_of(guarded.entitled, guarded, certificate=certificate, key=key, token=TOKEN)
+    found: list[str] = []
+
+    def look(progress):
+        keeper.progress.append(progress)
+        found.extend(path.read_text() for path in keeper.directory.rglob("*") if path.is_file())
+
+    context = replace(keeper.context(), progress=look)
+    values = parameters(
+        steps("/feed/file-1"), credential="cdn", iterations=None, duration_seconds=2.0
+    )
+    driver.reset(target, values, context)
+    driver.measure(target, values, context)
+
+    assert found
+    assert not [text for text in found if TOKEN in text or key.splitlines()[1] in text]
+    driver.clean_up(target, values, context)
 
 
 def test_a_wrong_password_fails_requests_and_is_quoted_nowhere(guarded, keeper):

@@ -98,3 +98,15 @@ def test_no_error_of_rest_quotes_a_secret(api, entered):
 
     assert status == 400
     assert_no_secret(str(body), {**entered, **broken})
+
+
+def test_the_form_of_a_campaign_offers_the_teams_credentials_and_chooses_none(
+    browser, entered, target
+):
+    browser.post(reverse("credential-new"), entered)
+
+    page = browser.get(reverse("campaign-new"), {"kind": "http", "target": target.pk})
+
+    text = text_of(page)
+    assert '<datalist id="offers-credential"> <option value="cdn"></option> </datalist>' in text
+    assert 'name="p-credential" value="cdn"' not in text
