@@ -22,7 +22,13 @@ CARRIED = {
 }
 GROUPS = {
     "Begin": ("try-it",),
-    "How many hosts at once?": ("carries", "carries-soon", "proxies", "published"),
+    "How many hosts at once?": (
+        "carries",
+        "carries-soon",
+        "proxies",
+        "published",
+        "server-or-proxy",
+    ),
     "What costs time?": ("cold-and-warm", "identities"),
 }
 """Headings of the form, each with the presets below it."""
@@ -31,7 +37,7 @@ CAPACITY = {"order": "interleaved", "repetitions": 3, "tags": ["capacity"], "cri
 
 def presets(sandbox_url: str) -> Sequence[Preset]:
     """Return the published question, and smaller ones. sandbox_url: empty where there is none."""
-    simulated = (_published(),) if sandbox_url else ()
+    simulated = (_published(), _server_or_proxy()) if sandbox_url else ()
     found = (
         Preset(
             "carries",
@@ -100,11 +106,11 @@ def presets(sandbox_url: str) -> Sequence[Preset]:
 
 
 def _published() -> Preset:
-    """Return the published table at the simulated Katello, with few packages, so that it takes half an hour."""
+    """Return the published table at the simulated Katello, with few packages, so that it takes an hour."""
     return Preset(
         "published",
         "The published table, simulated: 100 to 1000 hosts on three sizes of smart proxy",
-        {"repository": SIMULATED, "packages": "12"},
+        {"repository": SIMULATED, "packages": "20"},
         {"hosts": tuple(map(str, range(100, 1001, 100)))},
         {
             **CAPACITY,
@@ -112,4 +118,23 @@ def _published() -> Preset:
             "question": "How many hosts does each size of smart proxy serve with packages at once?",
         },
         configurations=CLASSES,
+    )
+
+
+def _server_or_proxy() -> Preset:
+    """Return the other published question at the simulated Katello: a server of 8 CPUs, or a smart proxy of that size."""
+    machine = {"cpus": "8", "memory_gib": "24", "proxy_memory_gib": "24"}
+    return Preset(
+        "server-or-proxy",
+        "A server or a smart proxy of 8 CPUs and 24 GiB, simulated: 400 to 800 hosts",
+        {"repository": SIMULATED, "packages": "20"},
+        {"hosts": ("400", "500", "600", "800")},
+        {
+            **CAPACITY,
+            "question": "How many hosts more does a smart proxy serve with packages than a server of its size?",
+        },
+        configurations={
+            "server": {**machine, "proxy_cpus": "0"},
+            "smart proxy": {**machine, "proxy_cpus": "8"},
+        },
     )

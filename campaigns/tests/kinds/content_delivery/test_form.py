@@ -5,6 +5,7 @@ import pytest
 from campaigns.kinds.content_delivery.driver import driver
 from campaigns.kinds.content_delivery.form import packages_planned
 from campaigns.kinds.content_delivery.reading import directory_of
+from campaigns.results.importing.simulated_katello import SETTINGS
 from campaigns.tests.kinds.content_delivery.parameters import errors_of, parameters_of
 
 pytestmark = pytest.mark.unit
@@ -96,7 +97,7 @@ def test_packages_are_the_units_that_may_fail():
 )
 def test_presets_fit_the_form(preset):
     own = driver.parameters.base_fields
-    assert preset.names <= {*own, "proxy_cpus", "proxy_memory_gib"}
+    assert preset.names <= {*own, *SETTINGS}
     levels = {name: values[0] for name, values in preset.factors.items()}
 
     assert errors_of(**{**preset.parameters, **levels}).keys() <= {"population"}
@@ -110,6 +111,15 @@ def test_the_published_question_needs_two_clicks():
         "conditions": [{"metric": "package_time_p95", "at_most": 10}],
         "failed_percent": 5,
     }
+
+
+def test_a_server_and_a_proxy_of_one_size_are_compared_where_they_are_simulated():
+    presets = {each.name: each for each in driver.presets("http://sandbox/")}
+
+    server, proxy = map(dict, presets["server-or-proxy"].configurations.values())
+    assert (server.pop("proxy_cpus"), proxy.pop("proxy_cpus")) == ("0", "8")
+    assert server == proxy
+    assert "server-or-proxy" not in {each.name for each in driver.presets("")}
 
 
 def test_what_one_host_does_can_be_done_by_hand():
