@@ -1,0 +1,1 @@
+"""What changes over time: the same question again and again, as a line with its history."""
