@@ -1,10 +1,14 @@
 """The kind `external`: runs that were made elsewhere and are imported. Nothing is executed."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from django import forms
 
-from campaigns.kinds.base import Driver, DriverError, Metric
+from campaigns.kinds.base import Driver, DriverError, Metric, Subject
+from campaigns.kit.versions import PYPI
+
+VERSION = "version"
 
 
 class ExternalForm(forms.Form):
@@ -27,6 +31,10 @@ class External(Driver):
             "Runs of the kind External come from outside and are not executed. "
             "Import a file, send them by the REST API, or choose another kind."
         )
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return what a fact named `version` tells: an import or a submission may say what was measured."""
+        return [Subject(VERSION, facts[VERSION], PYPI, VERSION)] if facts.get(VERSION) else []
 
     probe = reset = apply = measure = verify = _refuse
 

@@ -44,6 +44,7 @@ from campaigns.kinds.base.values import (
     Recomputed,
     Series,
     Served,
+    Subject,
     Target,
 )
 from campaigns.kit.mappings import Parameters
@@ -85,6 +86,7 @@ __all__ = [
     "Series",
     "Served",
     "Snippet",
+    "Subject",
     "Target",
     "TargetUnavailable",
     "cut_short",

@@ -24,6 +24,7 @@ from campaigns.kinds.base.values import (
     Preset,
     Proof,
     Recomputed,
+    Subject,
     Target,
 )
 from campaigns.kit.charts.labels import called
@@ -67,6 +68,8 @@ class Driver(ABC):
     """The nouns of what a run does, by each of which the target's CPU time is divided where it is watched: file, GB."""
     rate: ClassVar[tuple[str, str]] = ("throughput", "B/s")
     """Name and unit of `rate_series` in its progress."""
+    passing: ClassVar[frozenset[str]] = frozenset()
+    """Facts of the target that come and go by themselves: a change of one ends no stretch of a history."""
     closed_loop: ClassVar[ClosedLoop | None] = None
     """What the Universal Scalability Law is fitted to; None without a closed loop of requests."""
     executable: ClassVar[bool] = True
@@ -259,6 +262,14 @@ class Driver(ABC):
         Called before and after the measurement. A simulated target has a fact SIMULATOR.
         """
         return {}
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the parts of a target whose versions its facts tell, the most important one first."""
+        return ()
+
+    def is_torn(self, facts: Mapping[str, str]) -> bool:
+        """Return whether facts say that parts of the target ran different versions of one subject."""
+        return False
 
     def clean_up(  # noqa: B027  most kinds leave nothing behind
         self, target: Target, parameters: Parameters, context: Context

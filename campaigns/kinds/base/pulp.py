@@ -1,14 +1,19 @@
 """Reach the Pulp of a target, and read the facts that must stay the same within a session from its status."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from campaigns.kinds.base.servers import MARKS_OF_SIMULATORS, UNKNOWN, connected, target_facts
-from campaigns.kinds.base.values import SIMULATOR, Context, Target
+from campaigns.kinds.base.values import SIMULATOR, Context, Subject, Target
 from campaigns.kinds.servers.pulp import Pulp
 from campaigns.kit.http.credentials import Login
 from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules
+from campaigns.kit.versions import PYPI
+
+COMPONENTS, WORKERS, HOSTS = "Pulp", "versions of workers", "hosts of workers"
+ALIKE = "those of the API"
+CORE = "core"
 
 
 @contextmanager
@@ -34,9 +39,9 @@ def facts_of(status: Json, target: Target) -> dict[str, str]:
     total = (status.get("storage") or {}).get("total")
     hosts = {str(worker.get("name", "")).partition("@")[2] for worker in workers} - {""}
     facts = {
-        "Pulp": versions_of(status),
+        COMPONENTS: versions_of(status),
         "workers": str(len(workers)),
-        "versions of workers": _versions_of_workers(status),
+        WORKERS: _versions_of_workers(status),
         "storage": f"{total} B" if total else UNKNOWN,
         "content origin": str(content.get("content_origin") or UNKNOWN),
         "content path": str(content.get("content_path_prefix") or UNKNOWN),
@@ -45,7 +50,7 @@ def facts_of(status: Json, target: Target) -> dict[str, str]:
         **target_facts(target),
     }
     if hosts:
-        facts["hosts of workers"] = ", ".join(sorted(hosts))
+        facts[HOSTS] = ", ".join(sorted(hosts))
     if simulator := simulator_of(status):
         facts[SIMULATOR] = simulator
     return facts
@@ -54,6 +59,22 @@ def facts_of(status: Json, target: Target) -> dict[str, str]:
 def versions_of(status: Json) -> str:
     """Return every component with its version, as a text."""
     return ", ".join(f"{each['component']} {each['version']}" for each in status["versions"])
+
+
+def pulp_subjects(facts: Mapping[str, str]) -> list[Subject]:
+    """Return the components of Pulp with their versions, `core` first; read from what `versions_of` wrote."""
+    parts = [part.rpartition(" ") for part in facts.get(COMPONENTS, "").split(", ")]
+    found = [
+        Subject(name, version, PYPI, COMPONENTS)
+        for name, _, version in parts
+        if name and name not in MARKS_OF_SIMULATORS
+    ]
+    return sorted(found, key=lambda each: each.name != CORE)
+
+
+def is_torn(facts: Mapping[str, str]) -> bool:
+    """Return whether workers of Pulp have other versions than its API."""
+    return facts.get(WORKERS, ALIKE) not in (ALIKE, UNKNOWN)
 
 
 def simulator_of(status: Json) -> str:
@@ -72,7 +93,7 @@ def _versions_of_workers(status: Json) -> str:
         for component, version in (worker.get("versions") or {}).items()
         if version != versions.get(component)
     }
-    return ", ".join(sorted(others)) or "those of the API"
+    return ", ".join(sorted(others)) or ALIKE
 
 
 def _on(value: object) -> str:

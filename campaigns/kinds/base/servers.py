@@ -1,7 +1,7 @@
 """Reach the server of a target, and read what the kinds of one family have in common."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,7 +15,7 @@ from campaigns.kinds.base.errors import (
 )
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.under_way import note
-from campaigns.kinds.base.values import SIMULATOR, Context, Proof, Target
+from campaigns.kinds.base.values import SIMULATOR, Context, Proof, Subject, Target
 from campaigns.kinds.servers.katello import Katello
 from campaigns.kit.http.connection import Connection
 from campaigns.kit.http.credentials import BadCertificate, Login
@@ -29,6 +29,7 @@ from campaigns.kit.http.errors import (
     Unavailable,
 )
 from campaigns.kit.network import BadUrl, Refused, Rules
+from campaigns.kit.versions import GEM, SEMVER
 
 MOST_SKEW_SECONDS = 60.0
 UNKNOWN = "not told"
@@ -206,6 +207,22 @@ def katello_facts(katello: Katello, target: Target) -> dict[str, str]:
         if version.endswith(mark):
             facts[SIMULATOR] = f"simulated Katello {version.removesuffix(mark).strip()}"
     return facts
+
+
+def katello_subjects(facts: Mapping[str, str]) -> list[Subject]:
+    """Return Katello and Foreman with their versions: Katello is a gem, Foreman numbers itself semantically."""
+    return known_subjects(facts, {"Katello": ("katello", GEM), "Foreman": ("foreman", SEMVER)})
+
+
+def known_subjects(
+    facts: Mapping[str, str], wanted: Mapping[str, tuple[str, str]]
+) -> list[Subject]:
+    """Return the subjects whose version is the whole value of a fact. wanted: name and scheme by fact."""
+    return [
+        Subject(name, facts[fact], scheme, fact)
+        for fact, (name, scheme) in wanted.items()
+        if facts.get(fact, UNKNOWN) != UNKNOWN
+    ]
 
 
 def katello_proofs(katello: Katello) -> list[Proof]:

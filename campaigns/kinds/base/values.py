@@ -134,6 +134,19 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """A part of a target with its version, by which a history is ordered. scheme: one of `kit.versions`.
+
+    fact: the name of the fact that told it, which is then no part of the environment.
+    """
+
+    name: str
+    version: str
+    scheme: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """A measured value, compared with the expected one."""
 

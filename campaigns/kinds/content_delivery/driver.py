@@ -20,16 +20,25 @@ from campaigns.kinds.base import (
     Proof,
     Recomputed,
     Snippet,
+    Subject,
     Target,
 )
 from campaigns.kinds.base.content import BYTES, UNITS, content_proofs
-from campaigns.kinds.base.pulp import facts_of, pulp_of, versions_of
+from campaigns.kinds.base.pulp import (
+    HOSTS,
+    facts_of,
+    is_torn,
+    pulp_of,
+    pulp_subjects,
+    versions_of,
+)
 from campaigns.kinds.base.quiet import busy_text
 from campaigns.kinds.base.servers import (
     katello_facts,
     katello_of,
     katello_proofs,
     katello_quiet,
+    katello_subjects,
     require_services,
     target_facts,
 )
@@ -99,6 +108,7 @@ class ContentDelivery(Driver):
     sample = "host"
     work_units = ("package", "GB")
     rate = ("packages per second", "1/s")
+    passing = frozenset({HOSTS})
     amount = (UNITS, BYTES)
     metrics = (
         Metric("package_time", "Time of a package, mean", "s", lower_is_better=True, primary=True, of_survivors=True),
@@ -360,6 +370,14 @@ class ContentDelivery(Driver):
         if server.startswith(SANDBOX):
             facts[SIMULATOR] = "sandbox of perfdash"
         return facts
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the versions of Katello and Foreman, or the components of Pulp."""
+        return [*pulp_subjects(facts), *katello_subjects(facts)]
+
+    def is_torn(self, facts: Mapping[str, str]) -> bool:
+        """Return whether workers of Pulp have other versions than its API."""
+        return is_torn(facts)
 
     def presets(self, sandbox_url: str) -> Sequence[Preset]:
         """Return the published question, and smaller ones."""

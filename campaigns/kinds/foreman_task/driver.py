@@ -18,6 +18,7 @@ from campaigns.kinds.base import (
     Preset,
     Proof,
     Recomputed,
+    Subject,
     Target,
     TargetUnavailable,
 )
@@ -38,6 +39,7 @@ from campaigns.kinds.base.servers import (
     katello_of,
     katello_proofs,
     katello_quiet,
+    katello_subjects,
     require_services,
     while_leased,
 )
@@ -221,6 +223,10 @@ class ForemanTask(Driver):
         """Return versions and services."""
         with katello_of(target, context) as katello:
             return katello_facts(katello, target)
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the versions of Katello and Foreman."""
+        return katello_subjects(facts)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Remove the content views of this attempt, unless another run may hold the target already."""

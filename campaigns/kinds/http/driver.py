@@ -1,5 +1,6 @@
 """The kind `http`: virtual hosts do the steps of a scenario, in a closed or an open loop."""
 
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from campaigns.kinds.base import (
     Preset,
     Proof,
     Series,
+    Subject,
     Target,
     TargetUnavailable,
     cut_short,
@@ -59,6 +61,7 @@ from campaigns.kinds.programs.starving import waited_in
 from campaigns.kit import histogram
 from campaigns.kit.mappings import ProgramProgress
 from campaigns.kit.network import Rules
+from campaigns.kit.versions import SEMVER
 
 SANDBOX = "perfdash-sandbox"
 """The header Server of the sandbox, which simulates a server."""
@@ -66,6 +69,7 @@ NO_CONNECTION = frozenset({"connect", "tls"})
 PROBE = "steps: [{name: probe, get: /}]"
 PROBE_SECONDS = 10.0
 SIGMAS = 4.0
+WEB_SERVER = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)/([0-9]\S*)")
 """How far the share of a weighted step may be from its weight: 3 would void one run in 370 for nothing."""
 HEALTH_SECONDS = 15.0
 
@@ -260,6 +264,11 @@ class Http(Driver):
         if server.startswith(SANDBOX):
             facts[SIMULATOR] = "sandbox of perfdash"
         return facts
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the web server, where the header Server tells its version."""
+        found = WEB_SERVER.match(facts.get("server", ""))
+        return [Subject(found[1].lower(), found[2], SEMVER, "server")] if found else []
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Do the steps after the load, also where the run was cancelled, and forget what was taken."""

@@ -23,9 +23,11 @@ from campaigns.kinds.base import (
     RemovedByOthers,
     Series,
     Snippet,
+    Subject,
     Target,
     TargetUnavailable,
 )
+from campaigns.kinds.base.servers import katello_subjects, known_subjects
 from campaigns.kinds.base.snippets import foreman_snippets
 from campaigns.kinds.load.failures import FAILURES
 from campaigns.kinds.load.judging import judge
@@ -42,6 +44,7 @@ from campaigns.kinds.registration.summary import PERCENTILES, TIMED_OUT, Registr
 from campaigns.kit import histogram
 from campaigns.kit.mappings import Settings
 from campaigns.kit.network import Rules
+from campaigns.kit.versions import RPM
 
 SERVERS: Mapping[str, KatelloServer | CandlepinServer] = {
     KATELLO: KatelloServer(),
@@ -206,6 +209,13 @@ class Registration(Driver):
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions and settings, those that an operator typed in included."""
         return SERVERS[target.family].facts(target, context)
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the versions of Katello and Foreman, or that of Candlepin."""
+        return [
+            *katello_subjects(facts),
+            *known_subjects(facts, {"Candlepin": ("candlepin", RPM)}),
+        ]
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Delete the hosts of this attempt by their identity, and what is left of them by search.

@@ -18,6 +18,7 @@ from campaigns.kinds.base import (
     Preset,
     Proof,
     Recomputed,
+    Subject,
     Target,
     TargetUnavailable,
     cut_short,
@@ -35,6 +36,7 @@ from campaigns.kinds.base.servers import (
     katello_of,
     katello_proofs,
     katello_quiet,
+    katello_subjects,
     require_services,
     while_leased,
 )
@@ -272,6 +274,10 @@ class RemoteExecution(Driver):
             except Answered:
                 settings = {}  # the login may not see them
         return facts | {f"setting {name}": value for name, value in settings.items()}
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the versions of Katello and Foreman."""
+        return katello_subjects(facts)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """End the job of this attempt if it goes on, and delete its host collection."""

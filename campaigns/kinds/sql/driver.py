@@ -30,6 +30,7 @@ from campaigns.kinds.base import (
     Proof,
     Series,
     Served,
+    Subject,
     Target,
     TargetUnavailable,
     cut_short,
@@ -80,6 +81,7 @@ from campaigns.kinds.sql.summary import CONNECT, Transactions
 from campaigns.kit.mappings import ProgramProgress, ProgramRequest
 from campaigns.kit.network import SQL_SCHEMES, Rules
 from campaigns.kit.sql_tls import AUTOMATIC, tls_options
+from campaigns.kit.versions import PYPI
 
 ENGINE = "campaigns.kinds.sql.engine"
 SECONDS_TO_START_AND_END = 20.0
@@ -99,6 +101,7 @@ LINES_UNWRITTEN = 256
 TOGETHER_HINT = " pgbench begins only when all clients are connected: where a proxy lets in fewer of them, choose client_processes apart."
 MEMORY_FACTOR = 1.5
 GIB = 2**30
+POSTGRESQL = re.compile(r"PostgreSQL ([0-9][^\s,]*)")
 SIZE_IN_WORDS = re.compile(r"\bGiB\s*=\s*([\d.]+)", re.IGNORECASE)
 
 
@@ -375,6 +378,11 @@ class Sql(Driver):
         """Return the version of the database and its settings."""
         with session(target, context) as here:
             return facts_of(here)
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the version of PostgreSQL; what else speaks its protocol tells its own, which has no known order."""
+        found = POSTGRESQL.match(facts.get("database", ""))
+        return [Subject("postgresql", found[1], PYPI, "database")] if found else []
 
     def offers_rate(self, parameters: Parameters) -> bool:
         """Return whether the loop is open."""

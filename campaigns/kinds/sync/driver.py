@@ -18,9 +18,12 @@ from campaigns.kinds.base import (
     Proof,
     Recomputed,
     Snippet,
+    Subject,
     Target,
 )
 from campaigns.kinds.base.feed import ask_feed, require_allowed
+from campaigns.kinds.base.pulp import HOSTS, is_torn, pulp_subjects
+from campaigns.kinds.base.servers import katello_subjects
 from campaigns.kinds.base.snippets import command, foreman_snippets
 from campaigns.kinds.sync.form import (
     KATELLO,
@@ -67,6 +70,7 @@ class Sync(Driver):
     sample = "sync"
     work_units = ("file", "GB")
     rate = ("files per second", "files/s")
+    passing = frozenset({HOSTS})
     amount = ("units of content", "units counted")
     metrics = (
         Metric("task_duration", "Duration of the sync", "s", lower_is_better=True, primary=True),
@@ -156,6 +160,14 @@ class Sync(Driver):
     def environment(self, target: Target, context: Context) -> Mapping[str, str]:
         """Return versions and other facts that must stay the same within a session."""
         return STEPS[target.family].environment(target, context)
+
+    def subjects(self, facts: Mapping[str, str]) -> Sequence[Subject]:
+        """Return the components of Pulp, or Katello and Foreman, with their versions."""
+        return [*pulp_subjects(facts), *katello_subjects(facts)]
+
+    def is_torn(self, facts: Mapping[str, str]) -> bool:
+        """Return whether workers of Pulp have other versions than its API."""
+        return is_torn(facts)
 
     def clean_up(self, target: Target, parameters: Parameters, context: Context) -> None:
         """Cancel what still runs, unless another run may hold the target already."""
