@@ -118,6 +118,7 @@ def analyse(campaign: int) -> None:
     What computes is loaded here, since the other workers have no use for its memory.
     """
     from campaigns.findings import compute as analysis
+    from campaigns.trends import readings
 
     close_old_connections()
     try:
@@ -128,6 +129,7 @@ def analyse(campaign: int) -> None:
                 give_way(partial(analysis.analyse, mine))
             if mine is not None:
                 look_again(mine)
+                readings.extend(mine)
     finally:
         dispatching.request_dispatch()
 
@@ -189,6 +191,16 @@ def probe_targets() -> None:
     close_old_connections()
     with _without_database():
         probe_all_in_threads()
+
+
+@shared_task(name="campaigns.lines")
+def attend_lines() -> None:
+    """Measure the lines that are due. What plans and launches is loaded here: the other workers have no use for its memory."""
+    from campaigns.trends import launching
+
+    close_old_connections()
+    with _without_database():
+        launching.attend()
 
 
 @shared_task(name="campaigns.notify")

@@ -419,6 +419,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # A message expires by the clocks of two hosts, which may be minutes apart; one that is late does no harm.
 MESSAGE_SECONDS = 300
 TIDY_SECONDS = 600
+LINES_SECONDS = 30
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {
         "task": "campaigns.dispatch",
@@ -434,6 +435,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "campaigns.notify",
         "schedule": NOTIFY_SECONDS,
         "options": {"expires": max(MESSAGE_SECONDS, NOTIFY_SECONDS)},
+    },
+    "lines": {
+        "task": "campaigns.lines",
+        "schedule": LINES_SECONDS,
+        "options": {"expires": max(MESSAGE_SECONDS, LINES_SECONDS)},
     },
     "tidy": {
         "task": "campaigns.tidy",

@@ -25,16 +25,23 @@ def complete() -> dict[str, object]:
     from campaigns.models import Campaign, Run
     from campaigns.planning import lifecycle
     from campaigns.targets.saving import unreadable_targets
+    from campaigns.trends.lines import pause_scheduled
 
     running = list(Campaign.objects.filter(state=Campaign.State.RUNNING))
     for campaign in running:
         lifecycle.pause(campaign)
     for try_out in Run.objects.filter(purpose=Run.Purpose.TRIAL, state=Run.State.PLANNED):
         lifecycle.cancel_run(try_out, "it waited when the backup was made")
+    lines = pause_scheduled(
+        "A backup was restored. Resume the line where it is to be measured again."
+    )
     return {
         "campaigns": Campaign.objects.count(),
         "runs": Run.objects.count(),
-        "paused": [campaign.name or campaign.question for campaign in running],
+        "paused": [
+            *(campaign.name or campaign.question for campaign in running),
+            *(line.name for line in lines),
+        ],
         "unreadable": unreadable_targets(),
     }
 

@@ -208,7 +208,7 @@ TABLES: Sequence[Table] = (
         "campaign",
         Campaign,
         lambda campaign: Campaign.objects.filter(pk=campaign.pk),
-        without=("clone_of_id", "template_id", "external_id"),
+        without=("clone_of_id", "template_id", "line_id", "external_id"),
     ),
     Table(
         "program",

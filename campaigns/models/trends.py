@@ -1,0 +1,261 @@
+"""Lines: the same question again and again, the readings of it, and the trends that they make."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models.functions import Now
+
+from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session, Template
+from campaigns.models.targets import Target
+from campaigns.models.teams import Team
+
+MOST_MINUTES, MINUTES = 10_080, 600
+VERSION_LETTERS = 200
+
+
+class Line(models.Model):
+    """A template on a target, measured again and again; or campaigns of one question that come from outside.
+
+    template, target: null where the campaigns come from outside; `kind` and `question` tell which these are. subject: the part
+    of the target whose versions are the axis; empty: time is. state_reason: why it is paused. due_at: when it is measured
+    next; null where nothing is scheduled. cron: five fields, in the time zone `zone`; empty: by hand alone.
+    restless: facts that changed so often that they border nothing.
+    """
+
+    class State(models.TextChoices):
+        ON = "on", "on"
+        PAUSED = "paused", "paused"
+        ENDED = "ended", "ended"
+
+    OPEN = (State.ON, State.PAUSED)
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="lines")
+    template = models.ForeignKey(
+        Template, on_delete=models.PROTECT, null=True, related_name="lines"
+    )
+    target = models.ForeignKey(Target, on_delete=models.PROTECT, null=True, related_name="lines")
+    kind = models.CharField(max_length=50)
+    question = models.CharField(max_length=500)
+    subject = models.CharField(max_length=80, blank=True)
+    name = models.CharField(max_length=120, help_text="As your team will look for it.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="lines"
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.ON)
+    state_reason = models.CharField(max_length=1000, blank=True)
+    cron = models.CharField(
+        "schedule",
+        max_length=100,
+        blank=True,
+        help_text=(
+            "Five fields of cron: minute, hour, day, month, weekday. 30 2 * * * is each night at 02:30. "
+            "Empty: only by hand."
+        ),
+    )
+    zone = models.CharField(
+        "time zone of the schedule",
+        max_length=60,
+        blank=True,
+        default="UTC",
+        help_text="Such as Europe/Berlin; summer time is respected.",
+    )
+    due_at = models.DateTimeField(null=True, blank=True)
+    minutes_a_week = models.PositiveIntegerField(
+        "minutes a week",
+        default=MINUTES,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
+        help_text="So long the schedule may measure in seven days; further occasions are skipped. Campaigns that somebody starts by hand count, and are not held back.",
+    )
+    metrics = ArrayField(models.CharField(max_length=METRIC_LETTERS), default=list)
+    restless = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name", "pk"]
+        indexes = [
+            models.Index(
+                fields=["due_at"],
+                condition=models.Q(state="on", due_at__isnull=False),
+                name="lines_that_are_due",
+            )
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "template", "target", "subject"],
+                condition=~models.Q(state="ended") & models.Q(template__isnull=False),
+                name="line_once_in_a_team",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "kind", "question", "subject"],
+                condition=~models.Q(state="ended") & models.Q(template=None),
+                name="line_from_outside_once_in_a_team",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(template__isnull=False, target__isnull=False)
+                | models.Q(template=None, target=None, cron=""),
+                name="line_of_a_template_has_a_target",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Occasion(models.Model):
+    """A moment at which a line was due, and what became of it. key: by which it is one, however often it is asked for."""
+
+    class Trigger(models.TextChoices):
+        SCHEDULE = "schedule", "schedule"
+        HAND = "hand", "by hand"
+
+    class Outcome(models.TextChoices):
+        LAUNCHED = "launched", "launched"
+        WAITS = "waits", "waits"
+        SKIPPED = "skipped", "skipped"
+        REFUSED = "refused", "refused"
+
+    TEAM = "line__team"
+
+    line = models.ForeignKey(
+        Line, on_delete=models.CASCADE, related_name="occasions", db_index=False
+    )
+    key = models.CharField(max_length=100)
+    trigger = models.CharField(max_length=10, choices=Trigger)
+    due_at = models.DateTimeField()
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    reason = models.CharField(max_length=2000, blank=True)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.SET_NULL, null=True, related_name="occasions"
+    )
+
+    class Meta:
+        ordering = ["-due_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["line", "key"], name="occasion_once"),
+            models.UniqueConstraint(
+                fields=["line"], condition=models.Q(outcome="waits"), name="one_occasion_waits"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class SubjectVersion(models.Model):
+    """A version that a target told. position: in the order of its scheme; two spellings of one version share it."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    subject = models.CharField(max_length=80)
+    text = models.CharField(max_length=VERSION_LETTERS)
+    scheme = models.CharField(max_length=20)
+    position = models.PositiveIntegerField(default=0)
+    first_seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["team", "subject", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "subject", "text"], name="version_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class FactSet(models.Model):
+    """The facts of an environment, of which many readings have the same. facts: by side and name."""
+
+    hash = models.CharField(max_length=64, unique=True)
+    facts = models.JSONField()
+
+    def __str__(self) -> str:
+        return self.hash
+
+
+class Reading(models.Model):
+    """One session of a line, with the versions that its target told.
+
+    companions: the versions of what was installed beside the subject. torn: the version changed within it. border: what
+    ended the environment of the reading before: facts by name, and days; null where nothing did. environment: its number.
+    """
+
+    TEAM = "line__team"
+
+    line = models.ForeignKey(
+        Line, on_delete=models.CASCADE, related_name="readings", db_index=False
+    )
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="readings")
+    version = models.ForeignKey(
+        SubjectVersion, on_delete=models.PROTECT, null=True, related_name="readings"
+    )
+    companions = models.JSONField(default=dict)
+    facts = models.ForeignKey(FactSet, on_delete=models.PROTECT, related_name="readings")
+    data_hash = models.CharField(max_length=80, blank=True)
+    environment = models.PositiveIntegerField(default=0)
+    border = models.JSONField(null=True)
+    simulator = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField()
+    torn = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["at", "pk"]
+        indexes = [models.Index(fields=["line", "at"], name="readings_of_a_line")]
+        constraints = [
+            models.UniqueConstraint(fields=["line", "session"], name="reading_once_a_line")
+        ]
+
+    def __str__(self) -> str:
+        return f"reading {self.pk}"
+
+
+class Trend(models.Model):
+    """One cell and one metric of a line. state: what lists show of it, so that they read no points."""
+
+    TEAM = "line__team"
+
+    line = models.ForeignKey(Line, on_delete=models.CASCADE, related_name="trends", db_index=False)
+    levels = models.JSONField(default=dict)
+    metric = models.CharField(max_length=METRIC_LETTERS)
+    unit = models.CharField(max_length=40, blank=True)
+    label = models.CharField(max_length=200)
+    lower_is_better = models.BooleanField(null=True)
+    fingerprint = models.CharField(max_length=80)
+    state = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["line", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["line", "fingerprint"], name="trend_once_a_line")
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Point(models.Model):
+    """One session of a trend. y: the mean of logs of the metric; sd: of these logs, within the session; n: runs.
+
+    y is null where the session tells nothing; flags say why.
+    """
+
+    trend = models.ForeignKey(
+        Trend, on_delete=models.CASCADE, related_name="points", db_index=False
+    )
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="points")
+    y = models.FloatField(null=True)
+    sd = models.FloatField(null=True)
+    n = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    flags = ArrayField(models.CharField(max_length=30), default=list)
+
+    class Meta:
+        ordering = ["trend", "reading"]
+        constraints = [
+            models.UniqueConstraint(fields=["trend", "reading"], name="point_once_a_reading")
+        ]
+
+    def __str__(self) -> str:
+        return f"point {self.pk}"
