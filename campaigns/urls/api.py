@@ -22,6 +22,7 @@ from campaigns.results.api import evidence, history, retention, submissions, wat
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import credentials, populations, recipes, targets, trying, watches
 from campaigns.targets.api import settings as target_settings
+from campaigns.trends.api import lines
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
@@ -269,6 +270,15 @@ urlpatterns = [
         drafts.BeginWithTemplate.as_view(),
         name="api-template-begin",
     ),
+    path("lines", lines.Lines.as_view(), name="api-lines"),
+    path("lines/<int:pk>", lines.OneLine.as_view(), name="api-line"),
+    path("lines/<int:pk>/pause", lines.PauseLine.as_view(), name="api-line-pause"),
+    path("lines/<int:pk>/resume", lines.ResumeLine.as_view(), name="api-line-resume"),
+    path("lines/<int:pk>/end", lines.EndLine.as_view(), name="api-line-end"),
+    path("lines/<int:pk>/occasions", lines.Occasions.as_view(), name="api-occasions"),
+    path("lines/<int:pk>/readings", lines.Readings.as_view(), name="api-readings"),
+    path("lines/<int:pk>/trends", lines.Trends.as_view(), name="api-trends"),
+    path("trends/<int:pk>/points", lines.Points.as_view(), name="api-points"),
     path("campaigns/<int:pk>/alerts", findings.Alerts.as_view(), name="api-alerts"),
     path("activity", activity.Activity.as_view(), name="api-activity"),
     path("activity/export", activity.ActivityExport.as_view(), name="api-activity-export"),

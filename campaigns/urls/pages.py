@@ -15,6 +15,7 @@ from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
 from campaigns.targets.pages import credentials, populations, recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
+from campaigns.trends.pages import lines
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -163,6 +164,14 @@ urlpatterns = [
     path("templates/<int:pk>/retire/", team_templates.template_retire, name="template-retire"),
     path("templates/<int:pk>/new/", team_templates.template_begin, name="template-begin"),
     path("campaigns/<int:pk>/template/", team_templates.template_new, name="template-new"),
+    path("campaigns/<int:pk>/line/", lines.line_new, name="line-new"),
+    path("lines/", lines.line_list, name="line-list"),
+    path("lines/<int:pk>/", lines.line_page, name="line"),
+    path("lines/<int:pk>/edit/", lines.line_edit, name="line-edit"),
+    path("lines/<int:pk>/measure/", lines.line_measure, name="line-measure"),
+    path("lines/<int:pk>/pause/", lines.line_pause, name="line-pause"),
+    path("lines/<int:pk>/resume/", lines.line_resume, name="line-resume"),
+    path("lines/<int:pk>/end/", lines.line_end, name="line-end"),
     path("campaigns/<int:pk>/report/", links.draft_report, name="campaign-report"),
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),
     path("campaigns/new/", define.campaign_new, name="campaign-new"),

@@ -24,6 +24,7 @@ from campaigns.models import (
     Exclusion,
     Invitation,
     LaunchRequest,
+    Line,
     ManualStep,
     Population,
     Program,
@@ -38,6 +39,7 @@ from campaigns.models import (
     Team,
     Template,
     Thread,
+    Trend,
     Watch,
 )
 from campaigns.planning import drafts, storage
@@ -117,6 +119,8 @@ def rows_of(team: Team, number: int) -> Rows:
     link = PublicLink.objects.create(
         conclusion=conclusion, hash=token_hash(f"link{number}"), made_by=founder
     )
+    line = Line.objects.create(team=team, name="nightly", kind="toy", question="?", owner=founder)
+    trend = Trend.objects.create(line=line, metric="duration", label="Duration", fingerprint="x")
     return Rows(
         team,
         campaign,
@@ -169,6 +173,8 @@ def rows_of(team: Team, number: int) -> Rows:
                 made_by=founder,
                 expires_at=Now(),
             ).pk,
+            "lines": line.pk,
+            "trends": trend.pk,
             "help": "api",
             "examples": "sync-study",
             "kinds": published.kind,
