@@ -14,6 +14,7 @@ from campaigns.kinds.registry import labels_of_kinds
 from campaigns.kit.filters import FilterSet, Search, Sort, Whole, Word
 from campaigns.models import PublishedAnswer, Target, Team
 from campaigns.overview.answered import ENDED, Answered, answered, answers_in, with_campaigns
+from campaigns.trends.queries import LineRow, open_lines
 
 OF_TEMPLATE = When(campaign__template__isnull=False, then=Value(""))
 SAME: dict[str, Any] = {
@@ -30,7 +31,7 @@ SAME: dict[str, Any] = {
 class Row:
     """The last answer to a question about a target. earlier: the campaign that was answered before; None for the first.
 
-    template: its name; empty without one. change: what became of the answer, as text; tone: of that, if the word is another.
+    line: the history of the question, where somebody began one. template: its name; empty without one. change: what became of the answer, as text; tone: of that, if the word is another.
     """
 
     last: Answered
@@ -39,6 +40,7 @@ class Row:
     earlier: int | None
     change: str
     tone: str
+    line: LineRow | None = None
 
 
 class BoardFilters(FilterSet):
@@ -103,13 +105,16 @@ def board_rows(teams: Set[int], rows: QuerySet[PublishedAnswer]) -> list[Row]:
         with_campaigns(rows).annotate(**SAME).annotate(earlier=Subquery(before.values("pk")[:1]))
     )
     known = published().in_bulk([row.earlier for row in page if row.earlier])
+    lines = open_lines([row.campaign for row in page])
     return [
-        _row(row, last, known.get(row.earlier))
+        _row(row, last, known.get(row.earlier), lines.get(row.pk))
         for row, last in zip(page, answered(page), strict=True)
     ]
 
 
-def _row(row: PublishedAnswer, last: Answered, earlier: PublishedAnswer | None) -> Row:
+def _row(
+    row: PublishedAnswer, last: Answered, earlier: PublishedAnswer | None, line: LineRow | None
+) -> Row:
     change, tone = _change(last.text, listed(earlier) if earlier else None)
     template = row.campaign.template
     return Row(
@@ -119,6 +124,7 @@ def _row(row: PublishedAnswer, last: Answered, earlier: PublishedAnswer | None) 
         earlier.pk if earlier else None,
         change,
         tone,
+        line,
     )
 
 
