@@ -49,6 +49,9 @@ def paths(perfdash, paired, slow):
     perfdash.api("POST", "notifications/channels", channel | {"is_on": False})
     linked = {"claim": ADDRESS, "evidence": [{"campaign": 1}]}
     perfdash.api("POST", "conclusions", linked)
+    line = perfdash.api(
+        "POST", "lines", {"campaign": paired, "name": "Every night " * 8, "cron": "30 2 * * *"}
+    )["id"]
     concluded = perfdash.api(
         "POST", "conclusions",
         {
@@ -69,6 +72,10 @@ def paths(perfdash, paired, slow):
     return {
         "home": "/",
         "board": "/board/",
+        "lines": "/lines/",
+        "line": f"/lines/{line}/",
+        "change a line": f"/lines/{line}/edit/",
+        "begin a line": "/campaigns/1/line/",
         "examples": "/examples/",
         "campaigns": "/campaigns/",
         "nothing found": "/campaigns/?q=no+such+campaign",
