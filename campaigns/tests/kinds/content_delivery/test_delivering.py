@@ -5,10 +5,11 @@ from collections import Counter
 import pytest
 
 from campaigns.kinds.content_delivery.program.crew import COLUMNS
+from campaigns.kinds.content_delivery.requests import delivering
 from campaigns.kinds.load.judging import judge
 from campaigns.kinds.load.reservoir import columns_of
 from campaigns.kit import histogram
-from campaigns.tests.kinds.content_delivery.conftest import offered
+from campaigns.tests.kinds.content_delivery.conftest import context_in, offered, run
 
 pytestmark = pytest.mark.system
 
@@ -201,3 +202,17 @@ def test_the_time_of_a_package_is_what_the_server_takes(
         assert sum(steady) / len(steady) == pytest.approx(hosts * parallel / seconds, rel=0.02)
         own = {name: value for name, value in result["figures"].items() if name not in OF_OTHERS}
         assert judge(own).word == "healthy", judge(own).reasons
+
+
+def test_no_more_requests_are_under_way_than_the_owner_of_the_target_allows(sandbox, tmp_path):
+    url = sandbox.rpm(packages=10, size="3kB", latency=5)
+    documents, packages = offered(url)
+    sandbox.reset()
+
+    context = context_in(tmp_path, most_concurrent=2)
+    request = delivering(context, url, documents=documents, packages=packages, hosts=4, processes=2)
+    outcome = run(request)
+
+    assert outcome.samples["failure"] == [""] * 4
+    assert sandbox.stats()["all"]["in_flight_max"] <= 2
+    assert sandbox.stats()["all"]["requests"] == outcome.result["counts"]["requests"] == 52
