@@ -1,11 +1,16 @@
 """The kind against the sandbox's server of files: the whole of a run, what the pilot host finds, and what is refused."""
 
+import subprocess
+import sys
+import time
+
 import pytest
 import requests
 
 from campaigns.kinds.base import DriverError, ParametersRefused, Target, TargetUnavailable
 from campaigns.kinds.content_delivery.driver import driver
 from campaigns.tests.kinds.content_delivery.parameters import parameters_of
+from campaigns.tests.kinds.programs.processes import until
 from campaigns.tests.ports import free_port
 
 pytestmark = pytest.mark.system
@@ -139,3 +144,35 @@ def test_a_server_that_is_not_there_makes_the_run_void(keeper):
 
     with pytest.raises(TargetUnavailable):
         driver.reset(target, parameters, keeper.context())
+
+
+def test_after_a_worker_was_killed_the_next_run_counts_what_the_server_counts(
+    target, keeper, sandbox, tmp_path
+):
+    """Nothing of the killed run goes on: it would be counted by the server, and by no run."""
+    slow = "rpm/packages=20,size=4kB/latency=100/"
+    command = [sys.executable, "-m", "campaigns.tests.kinds.content_delivery.measuring"]
+    worker = subprocess.Popen([*command, sandbox.base_url, slow, str(tmp_path / "killed")])
+    pilot = 2 + 23
+    assert until(lambda: requests_of(sandbox) > pilot + 60, seconds=40)
+    worker.kill()
+    worker.wait()
+    assert until(lambda: not is_asked(sandbox), seconds=20)
+    begun = requests_of(sandbox)
+
+    before, measured, after = run(
+        target, parameters_of(repository=slow, hosts=20, packages=20), keeper
+    )
+
+    assert (measured.units_done, measured.units_failed) == (400, 0)
+    counted = measured.health.figures["requests"]
+    asked = 2 + proof(before, "requests of the pilot host").measured + counted
+    assert requests_of(sandbox) - begun == asked
+    assert all(each.ok for each in after)
+
+
+def is_asked(sandbox):
+    """Whether anybody sends requests, within a second."""
+    before = requests_of(sandbox)
+    time.sleep(1.0)
+    return requests_of(sandbox) != before
