@@ -1,6 +1,7 @@
 """The kind `content_delivery`: virtual hosts fetch the packages of a repository at once, as dnf does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -16,6 +17,7 @@ from campaigns.kinds.base import (
     Metric,
     NotClean,
     Parameters,
+    ParametersRefused,
     Preset,
     Proof,
     Recomputed,
@@ -158,7 +160,8 @@ class ContentDelivery(Driver):
         """Check that the repository is there, as a host sees it; hosts of a population are known only to a run."""
         shown = shown_by(target, parameters)
         if parameters["identity"] != OWN:
-            look_at(url_at(target, parameters), asking_as_host(target, shown, rules))
+            with _content_elsewhere(target, rules):
+                look_at(url_at(target, parameters), asking_as_host(target, shown, rules))
 
     def urls(self, base_url: str, parameters: Parameters) -> Mapping[str, str]:
         """Return the URL of the repository; its packages are below it."""
@@ -211,7 +214,8 @@ class ContentDelivery(Driver):
             )
         shown = shown_by(target, parameters, context)
         url = url_at(target, parameters)
-        listing = listing_of(url, parameters, asking_as_host(target, shown, context))
+        with _content_elsewhere(target, context):
+            listing = listing_of(url, parameters, asking_as_host(target, shown, context))
         pilot = fetch_once(target, parameters, context, listing, shown)
         store_listing(context, listing)
         size = listing.bytes
@@ -452,6 +456,24 @@ VERIFIED = {
 }
 """What the level of `verify` finds, as the page of a run says it."""
 CURL = "curl(1), --parallel-max; dnf.conf(5) has max_parallel_downloads and max_downloads_per_mirror for it"
+
+
+@contextmanager
+def _content_elsewhere(target: Target, access: Context | Rules) -> Iterator[None]:
+    """Say where a Pulp serves its content by its own word, if no repository is found and the target has no content URL."""
+    try:
+        yield
+    except ParametersRefused as refused:
+        if target.family != PULP or target.content_url or "repository" not in refused.refused:
+            raise
+        with pulp_of(target, access, log_in=False) as pulp:
+            origin = str((pulp.status().get("content_settings") or {}).get("content_origin") or "")
+        if not origin or normalised_address(origin) == normalised_address(target.base_url):
+            raise
+        advice = f" This Pulp says that it serves content at {origin}: give that as the content URL, on the page of the target."
+        raise ParametersRefused(
+            f"{refused}{advice}", {"repository": f"{refused.refused['repository']}{advice}"}
+        ) from None
 
 
 def _sizes(delivered: Delivered) -> list[Proof]:

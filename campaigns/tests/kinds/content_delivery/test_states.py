@@ -1,5 +1,9 @@
 """Cold and warm content: at the simulated Pulp, and at the simulated Katello."""
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from campaigns.kinds.base import NotOurs, ParametersRefused, Target
@@ -7,6 +11,7 @@ from campaigns.kinds.base.pulp import pulp_of
 from campaigns.kinds.content_delivery.driver import driver
 from campaigns.kinds.servers.pulp_content import do, publish
 from campaigns.tests.kinds.content_delivery.parameters import parameters_of
+from campaigns.tests.ports import free_port
 from sandbox.process import running
 
 pytestmark = pytest.mark.system
@@ -129,3 +134,33 @@ def test_a_katello_gives_up_its_packages_before_a_cold_run(sandbox, keeper):
     assert proof(before, "task that gives up packages").ok
     assert measured.values["cold_share"] > 0
     assert all(each.ok for each in (*before, *after))
+
+
+class Api(BaseHTTPRequestHandler):
+    """The API of a Pulp that serves content at another port."""
+
+    def do_GET(self):
+        told = {"versions": [], "content_settings": {"content_origin": "http://127.0.0.1:24816"}}
+        body = json.dumps(told).encode() if self.path.endswith("/status/") else b""
+        self.send_response(200 if body else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def test_a_pulp_says_where_its_content_is(keeper):
+    """Its API knows nothing of a repository, so the address that its status tells is named."""
+    with ThreadingHTTPServer(("127.0.0.1", free_port()), Api) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        target = Target("pulp", "pulp", f"http://127.0.0.1:{server.server_port}")
+
+        with pytest.raises(ParametersRefused, match="24816: give that as the"):
+            driver.look(
+                target, parameters_of(repository="pulp/content/held/"), keeper.context().rules
+            )
+
+        server.shutdown()
