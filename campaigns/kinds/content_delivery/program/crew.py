@@ -30,7 +30,7 @@ COLUMNS = (
     *("host", "round", "intended_us", "duration_us", "status"),
     *("bytes", "cold", "retries", "failure", "words"),
 )
-"""Of these rows. intended_us: when its lane was free, after the start of the load. cold: the answer told no size."""
+"""Of these rows. intended_us: when its lane was free, after the start of the load. cold: the answer told no length."""
 USUAL_PORTS = {"http": 80, "https": 443}
 COUNTS = (
     *("packages", "packages_failed", "first_try", "retried", "cold", "told_size"),
@@ -116,13 +116,15 @@ class Crew(Sequences):
         )
 
     def looked_at(self, answer: Answer) -> bool:
-        """Note whether the server tells the sizes that a Pulp tells of what it has stored; return whether it told none of this file."""
-        has_length = False
+        """Note whether the server tells the sizes that a Pulp tells; return whether it answered without a length.
+
+        What Pulp has to fetch first it sends in chunks, also if it knows the size (seen at 3.123.1).
+        """
+        has_length = told = False
         for name, _ in answer.headers:
-            if name == b"x-pulp-artifact-size":
-                self.counts["told_size"] += 1
-                return False
+            told |= name == b"x-pulp-artifact-size"
             has_length |= name == b"content-length"
+        self.counts["told_size"] += told
         return not has_length
 
     def fetched(

@@ -33,6 +33,9 @@ ANSWERS = {
     "good": WHOLE,
     "pulp": PULP,
     "cold": CHUNKED + 2 * CHUNK + b"0\r\n\r\n",
+    "cold-of-a-pulp": CHUNKED.replace(b"OK\r\n", b"OK\r\nX-PULP-ARTIFACT-SIZE: 20000\r\n")
+    + 2 * CHUNK
+    + b"0\r\n\r\n",
     "cut": WHOLE[:9000],
     "short": WHOLE.replace(b"20000", b"19999")[:-1],
     "shorter": CHUNKED + CHUNK + b"0\r\n\r\n",
@@ -132,10 +135,11 @@ def test_an_endless_first_document_is_given_up(deliver, place):
     ("documents", "paths", "cold", "told"),
     [
         (["pulp"], ["cold", "pulp"], 1, 2),
+        ([], ["cold-of-a-pulp", "pulp"], 1, 2),
         (["good"], ["cold", "good"], 1, 0),
         ([], ["good"], 0, 0),
     ],
-    ids=["a-pulp", "another-server", "sizes-alone"],
+    ids=["a-pulp", "a-pulp-that-knows-the-size", "another-server", "sizes-alone"],
 )
 def test_what_was_cold_and_whether_the_server_tells_are_counted(
     deliver, place, documents, paths, cold, told
