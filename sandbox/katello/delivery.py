@@ -109,7 +109,7 @@ class Delivery:
             for tally in reply.tallies:
                 tally.end(0, 0, whole=False)
             raise
-        more = {} if cold or index is None else self._warm(served, index)
+        more = {} if index is None else self._told(served, index, cold=cold)
         response = await send(request, reply, {**headers, **more}, chunked=cold)
         if cold and request.method == "GET" and response.status == HTTPStatus.OK:
             flags[index or 0] = True
@@ -182,13 +182,10 @@ class Delivery:
         path = self.address(repository) + faults
         return self._site.repository(feed, path, asked)
 
-    def _warm(self, served: Served, index: int) -> dict[str, str]:
+    def _told(self, served: Served, index: int, *, cold: bool) -> dict[str, str]:
         size = served.content.size(index)
-        return {
-            "X-PULP-ARTIFACT-SIZE": str(size),
-            "Etag": f'"{served.content.seed:x}-{index:x}-{size:x}"',
-            "Last-Modified": _BUILT,
-        }
+        told = {"X-PULP-ARTIFACT-SIZE": str(size), "Last-Modified": _BUILT}
+        return told if cold else told | {"Etag": f'"{served.content.seed:x}-{index:x}-{size:x}"'}
 
     def _is_new(self, request: web.BaseRequest) -> bool:
         """Whether a request is the first of a connection with TLS."""

@@ -57,7 +57,7 @@ class Delivery:
         behaviour = self._behaviour()
         factor = 2 if cold else 1
         await self._machine.work(factor * behaviour.content_cpu_seconds)
-        more = self._warm(unit) if unit and unit.artifact else {}
+        more = self._warm(unit) if unit and unit.artifact else self._cold(reply) if cold else {}
         response = await send(request, reply, {**headers, **more}, chunked=cold)
         if unit and cold and request.method == "GET" and response.status == HTTPStatus.OK:
             self._keep(unit, reply, policy)
@@ -108,6 +108,11 @@ class Delivery:
             for each in self._store.of("publications")
         )
         return repository if published else None
+
+    def _cold(self, reply: Reply) -> dict[str, str]:
+        body = reply.answer.body if isinstance(reply.answer, Answer) else None
+        told = {"Last-Modified": _BUILT}
+        return told | {"X-PULP-ARTIFACT-SIZE": str(body.length)} if body else told
 
     def _warm(self, unit: Unit) -> dict[str, str]:
         size = self._store.artifacts[unit.digest].size
