@@ -17,9 +17,9 @@ UNKNOWN = "unknown"
 
 
 def put_in_force(
-    wanted: Settings, bench: Workbench, campaign: Campaign | None
+    wanted: Settings, bench: Workbench, campaign: Campaign | None, anew: bool = False
 ) -> list[EffectiveSetting]:
-    """Return the value in force of each wanted setting; only those that differ are applied.
+    """Return the value in force of each wanted setting; only those that differ are applied, anew: all.
 
     All are read before any is applied, since a change may restart the server. The value of a setting before the campaign is stored.
     Raise SettingFailed where a setting could not be set or read back, or could not be restored afterwards; for a value that differs the
@@ -35,7 +35,7 @@ def put_in_force(
     changed = False
     for name, value in wanted.items():
         before = value_before(rows[name], bench) if changed else found[name]
-        if before == value:
+        if before == value and not anew:
             continue
         if apply_of(rows[name]).way == MANUAL:
             _ask_again(rows[name], bench)

@@ -20,6 +20,7 @@ from campaigns.execution import machine
 from campaigns.execution.content import as_before
 from campaigns.execution.generators.gathering import Ask, Gathering
 from campaigns.execution.keeper import NOT_RENEWED, Keeper, LeaseLost
+from campaigns.execution.plots import begins_plot
 from campaigns.execution.populations import hosts_of
 from campaigns.execution.proofs import proofs_text, unproved_of
 from campaigns.execution.run_log import RunLog
@@ -341,7 +342,7 @@ class Steps:
 
     def _install(self) -> None:
         """Install the builds. Raise SettingFailed where one is not in force."""
-        self.record.settings = builds = self.own.install(self.bench, self.campaign)
+        self.record.settings = builds = self.own.install(self.bench, self.attempt.run)
         if wrong := [build for build in builds if not build.ok]:
             raise SettingFailed(_not_in_force(wrong))
 
@@ -537,9 +538,13 @@ class TargetsOwn:
             Attempt.Phase.APPLY: self.apply_seconds,
         }.get(Attempt.Phase(phase), 0.0)
 
-    def install(self, bench: Workbench, campaign: Campaign) -> list[EffectiveSetting]:
-        """Install the builds. Raise SettingFailed."""
-        return put_in_force(self.builds, bench, campaign) if self.builds else []
+    def install(self, bench: Workbench, run: Run) -> list[EffectiveSetting]:
+        """Install the builds: those that differ, or all where a whole plot begins with new ones. Raise SettingFailed."""
+        if not self.builds:
+            return []
+        campaign = run.campaign
+        anew = campaign.anew and bench.patiently(lambda: begins_plot(run, self.builds))
+        return put_in_force(self.builds, bench, campaign, anew)
 
     def reset(self, bench: Workbench, run: Run) -> list[Proof]:
         """Run the target's reset commands."""

@@ -160,6 +160,11 @@ class Campaign(models.Model):
         default=Afterwards.RESTORE,
         help_text="What becomes of the target's settings at the end.",
     )
+    anew = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="A build is installed at the begin of each whole plot, even where it is in force.",
+    )
 
     required_checks = ArrayField(
         models.CharField(max_length=40),

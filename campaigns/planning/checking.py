@@ -32,6 +32,7 @@ from campaigns.planning.definition import Definition
 from campaigns.planning.design import COLUMNS, as_columns, check_design
 from campaigns.planning.kind_fields import (
     MOST_MESSAGES,
+    check_anew,
     check_settings,
     note_misfits,
     read_excluded,
@@ -72,6 +73,7 @@ class CheckedDefinition:
     """A campaign that can be planned, and is not stored. Shares are fractions (0.05).
 
     roles: those of factors that differ from what the kind declares. unlimited: the level that means no limit, of factors that have one. labels: of the parameters and settings.
+    builds: factors that are versions of the server's software.
     """
 
     campaign: Campaign
@@ -81,6 +83,7 @@ class CheckedDefinition:
     targets: tuple[Target, ...] = ()
     unlimited: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    builds: tuple[str, ...] = ()
 
     def words(self, name: str) -> str:
         """Return how people call a factor inside a sentence."""
@@ -183,6 +186,7 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Checked
         contrast = read_contrast(
             sent.primary_contrast, driver, factors, cells, paired, errors, loads=loads
         )
+    check_anew(sent, variables, factors, errors)
     if errors:
         raise Invalid(errors)
     sent = replace(
@@ -210,7 +214,14 @@ def check(data: FieldValues, targets: QuerySet[Target] | None = None) -> Checked
         if value in factors.get(name, ()) and name not in loads
     }
     checked = CheckedDefinition(
-        campaign, factors, hard, roles, servers, unlimited, variables.labels
+        campaign,
+        factors,
+        hard,
+        roles,
+        servers,
+        unlimited,
+        variables.labels,
+        tuple(name for name in factors if name in variables.builds),
     )
     _check_plan(checked, driver)
     return checked

@@ -272,6 +272,18 @@ class Definition(Struct, kw_only=True, forbid_unknown_fields=True):
             )
         ),
     ] = ""
+    anew: Annotated[
+        bool,
+        leaf(
+            YesNo(
+                initial=False,
+                label="Install each build anew",
+                help_text="At the begin of each whole plot, even if it is in force: two installations of one version may differ.",
+                hashed=False,
+                stated_in=lambda campaign: campaign.anew,
+            )
+        ),
+    ] = False
     smallest_effect_percent: Annotated[
         float,
         leaf(

@@ -1,5 +1,6 @@
 """Estimate how long a run takes, from earlier runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -10,7 +11,7 @@ from django.db.models import Aggregate, DurationField, F, OuterRef, QuerySet, Su
 from django.db.models.functions import Coalesce, Greatest, Lag
 
 from campaigns.kinds.registry import UnknownKind, driver_of
-from campaigns.models import Attempt, Campaign, Run, Target, on_address, runs_at
+from campaigns.models import Attempt, Campaign, Phase, Run, Target, on_address, runs_at
 from campaigns.planning.configurations import run_values
 
 LATEST, NEWEST = 50, 20
@@ -48,6 +49,19 @@ def usual_run(kind: str, target: Target | None) -> UsualRun | None:
     )
     seconds = [span.total_seconds() for span in spans]
     return UsualRun(median_high(seconds), len(seconds)) if seconds else None
+
+
+def resets_with(target: Target, settings: Sequence[str]) -> list[float]:
+    """Return how long the resets of the latest runs on a target took, of those that had all these settings read back."""
+    rows = Phase.objects.filter(
+        runs_at(target.address, "attempt__run__"),
+        of=Phase.Of.ATTEMPT,
+        name=Attempt.Phase.RESET,
+        attempt__state=Attempt.State.ACCEPTED,
+    )
+    for name in settings:
+        rows = rows.filter(attempt__effective_settings__name=name)
+    return list(rows.order_by("-attempt").values_list("seconds", flat=True)[:LATEST])
 
 
 UNKNOWN_SECONDS = 60.0

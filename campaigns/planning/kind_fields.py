@@ -290,6 +290,25 @@ def read_hard(
     return tuple(name for name in factors if name in value or name in builds)
 
 
+def check_anew(
+    sent: Definition,
+    variables: Variables,
+    factors: Mapping[str, Sequence[Any]],
+    errors: dict[str, list[str]],
+) -> None:
+    """Add an error if builds are to be installed anew, and no build varies within blocks."""
+    if not sent.anew or errors:
+        return
+    if not variables.builds & factors.keys():
+        errors["anew"] = [
+            "No build varies, so nothing is installed anew. Vary a setting that is a build, or leave this off."
+        ]
+    elif sent.order not in (Campaign.Order.INTERLEAVED, Campaign.Order.PAIRED):
+        errors["anew"] = [
+            f"In the order “{sent.order}” there are no whole plots. Choose “interleaved” or “paired”, or leave this off."
+        ]
+
+
 # What a run leaves in a server (settings, warm caches, what a reset brings up) lasts until its next run. Where
 # nothing else varies, each visit is one run, and it makes no difference.
 def is_dear(

@@ -18,7 +18,7 @@ from campaigns.planning.checking import CheckedDefinition, in_time
 from campaigns.planning.configurations import run_values
 from campaigns.planning.criterion import criterion_of
 from campaigns.planning.design import IN_BLOCKS
-from campaigns.planning.expected import usual_run
+from campaigns.planning.expected import resets_with, usual_run
 from campaigns.planning.launch_checks import LaunchCheck, Outcome, checks_in
 from campaigns.planning.noise import largest_noise
 from campaigns.planning.plan import Plan, plan_runs, whole_plots
@@ -130,6 +130,8 @@ def preview(definition: CheckedDefinition) -> Preview:
         seconds = sum(guesses[run.cell] + OVERHEAD_SECONDS for run in plan.runs)
     sight = sight_of(definition, len(plan.cells))
     seconds += definition.campaign.cool_down_seconds * max(0, len(plan.runs) - 1)
+    if definition.campaign.anew:
+        seconds += installations_in(definition, plan) * seconds_to_install(definition)
     asked = _asked(definition, plan, driver)
     return Preview(
         plan=plan,
@@ -166,6 +168,7 @@ def _remarks(
         *_remark_on_search(definition),
         _remark_on_order(definition, plan),
         *_remark_on_hard(definition, plan),
+        *_remarks_on_builds(definition, plan),
     ]
     loads = load_among(driver, definition.factors, definition.roles)
     remarks += _remarks_on_load(definition, loads)
@@ -441,6 +444,35 @@ def _remark_on_hard(definition: CheckedDefinition, plan: Plan) -> list[tuple[str
             "other factors vary in between. Its changes are judged by the noise between such settings, so "
             "they need more blocks than the others.",
         )
+    ]
+
+
+def installations_in(definition: CheckedDefinition, plan: Plan) -> int:
+    """Return how often builds are installed that are installed anew: once in each whole plot."""
+    hard = definition.hard_to_change
+    plots = [
+        (run.block, repr([plan.cells[run.cell].get(name) for name in hard])) for run in plan.runs
+    ]
+    return 1 + sum(before != after for before, after in pairwise(plots)) if plots else 0
+
+
+def seconds_to_install(definition: CheckedDefinition) -> float:
+    """Return how much longer the longest reset of the latest runs took than the shortest: with an installation, and without."""
+    target = definition.campaign.target
+    if target is None:
+        return 0.0
+    latest = resets_with(target, definition.builds)
+    return max(latest) - min(latest) if latest else 0.0
+
+
+def _remarks_on_builds(definition: CheckedDefinition, plan: Plan) -> Remarks:
+    """Return how often builds are installed that are installed anew."""
+    if not definition.campaign.anew:
+        return []
+    named = " and ".join(map(definition.words, definition.builds))
+    times = counted(installations_in(definition, plan), "time")
+    return [
+        ("info", f"{named[:1].upper()}{named[1:]} is installed {times}: anew in each whole plot.")
     ]
 
 

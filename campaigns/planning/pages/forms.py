@@ -167,6 +167,8 @@ def read(post: QueryDict, teams: frozenset[int]) -> Entered:
     values = {name: _plain(post.get(name, "")) for name in VALUES} | typed_in(post, PARTS)
     variables = Entered(kind, values, teams=teams).variables
     known, hard = variables.fields, variables.hard
+    if not any(f"vary-{name}" in post for name in variables.builds):
+        values["anew"] = ""
     return Entered(
         kind=kind,
         values=values,

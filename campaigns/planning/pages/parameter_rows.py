@@ -13,6 +13,8 @@ from campaigns.kit.charts.labels import as_text, inside
 from campaigns.kit.network import NetworkError
 from campaigns.kit.pages.forms import LackingBoxes, LackingSelect, with_errors
 from campaigns.models import Credential
+from campaigns.planning.design import DesignForm
+from campaigns.planning.leaves import NO
 from campaigns.planning.pages.forms import (
     NUMBERS,
     Entered,
@@ -49,7 +51,7 @@ class ParameterRow:
     is_setting: of the target, not of the kind. hard: ticked as hard to change. offers: values that
     the target is known to serve. bad: levels that an error is about. is_load: the kind declares it load.
     may_be_load: a campaign may; load: it is ticked as such. confirms: addresses that workers read once their owner has confirmed
-    that, each with the value of its box.
+    that, each with the value of its box. anew: of a build, whether each whole plot installs it.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ParameterRow:
     may_be_load: bool = False
     load: bool = False
     confirms: Sequence[tuple[str, str]] = ()
+    anew: forms.BoundField | None = None
 
     @property
     def id(self) -> str:
@@ -283,7 +286,14 @@ def _row(
         may_be_load=name in driver.may_be_load,
         load=name in entered.loads,
         confirms=_to_confirm(driver, name, entered) if messages else (),
+        anew=_anew(entered) if name in variables.builds else None,
     )
+
+
+def _anew(entered: Entered) -> forms.BoundField:
+    """Return the checkbox of a build: whether it is installed anew."""
+    form = DesignForm(initial={"anew": entered.values.get("anew") not in NO})
+    return form["anew"]
 
 
 def _credentials(driver: Driver, entered: Entered) -> dict[str, list[str]]:

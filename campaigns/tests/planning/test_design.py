@@ -58,6 +58,7 @@ def test_a_definition_names_what_was_added_later_only_where_somebody_chose_it():
         "unfit_reason",
         "requires_watch",
         "server_wait_seconds",
+        "anew",
     }
     assert design.values_of(Campaign(team_id=None), every=True).keys() == design.FIELDS.keys()
 
