@@ -79,6 +79,7 @@ from campaigns.models.trends import (
     Reading,
     SubjectVersion,
     Trend,
+    TrendChange,
 )
 from campaigns.models.watches import (
     Binding,
@@ -168,6 +169,7 @@ __all__ = [
     "Template",
     "Thread",
     "Trend",
+    "TrendChange",
     "Watch",
     "Watched",
     "WatchedEvent",

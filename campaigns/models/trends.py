@@ -238,7 +238,8 @@ class Trend(models.Model):
 class Point(models.Model):
     """One session of a trend. y: the mean of logs of the metric; sd: of these logs, within the session; n: runs.
 
-    y is null where the session tells nothing; flags say why.
+    y is null where the session tells nothing; flags say why. once: it was suspected and measured again, and not reproduced:
+    it counts in the plateau and in noise, and begins no suspicion of its own.
     """
 
     trend = models.ForeignKey(
@@ -250,6 +251,7 @@ class Point(models.Model):
     n = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
     flags = ArrayField(models.CharField(max_length=30), default=list)
+    once = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["trend", "reading"]
@@ -259,3 +261,58 @@ class Point(models.Model):
 
     def __str__(self) -> str:
         return f"point {self.pk}"
+
+
+class TrendChange(models.Model):
+    """What a trend shows: a change of its level, or that its newest sessions differ. Rebuilt whole from the points.
+
+    reading: the first one of the new level; of a screen, a creep and a failure the newest one. good, bad: the change came in
+    a version behind good, in bad at the latest; null where the line has no versions, the same where it came within one.
+    estimate, low, high: the new level over the old one, on logs of the metric, with its 95 % interval. p: by itself;
+    adjusted: among the trends of its line. suspected: it is large enough, and stands out among them. code: of what found it.
+    """
+
+    class Kind(models.TextChoices):
+        SCREEN = "screen", "newest sessions differ"
+        CHANGE = "change", "level changed"
+        MACHINE = "machine", "changed within a version"
+        CREEP = "creep", "crept away from its reference"
+        FAILING = "failing", "passes no more"
+
+    class Direction(models.TextChoices):
+        WORSE = "worse", "worse"
+        BETTER = "better", "better"
+        NEITHER = "", "neither is better"
+
+    TEAM = "trend__line__team"
+
+    trend = models.ForeignKey(
+        Trend, on_delete=models.CASCADE, related_name="changes", db_index=False
+    )
+    kind = models.CharField(max_length=10, choices=Kind)
+    direction = models.CharField(max_length=10, choices=Direction, blank=True)
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="changes")
+    good = models.ForeignKey(
+        SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    bad = models.ForeignKey(
+        SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    estimate = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    p = models.FloatField(null=True)
+    adjusted = models.FloatField(null=True)
+    suspected = models.BooleanField(default=False)
+    code = models.PositiveSmallIntegerField(default=1)
+
+    class Meta:
+        ordering = ["trend", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trend", "kind", "direction", "reading"], name="change_once_a_trend"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
