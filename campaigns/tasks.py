@@ -214,12 +214,15 @@ def notify() -> None:
 @shared_task(name="campaigns.tidy")
 def tidy() -> None:
     """Delete what is kept for a while only."""
+    from campaigns.trends import launching
+
     close_old_connections()
     with _without_database():
         idempotency.delete_expired()
         parcels.delete_used()
         sessions.forget_expired()
         retention.delete_old()
+        launching.forget_old()
         delete_too_old()
         tell_of_ends()
         notifications.forget_old()

@@ -17,6 +17,8 @@ MAY = {
     (Scope.READ,): "read",
     (Scope.SUBMIT,): "submit only",
     (Scope.READ, Scope.SUBMIT): "read and submit",
+    (Scope.TRIGGER,): "ask lines to look only",
+    (Scope.READ, Scope.TRIGGER): "read and ask lines to look",
     (Scope.OPERATE,): "everything its owner may do",
 }
 """Combinations of scopes that a token can have, with their labels."""

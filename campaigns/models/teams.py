@@ -114,10 +114,11 @@ class Invitation(models.Model):
 
 
 class Scope(models.TextChoices):
-    """A permission of a token. `operate` includes the other two, which do not include each other."""
+    """A permission of a token. `operate` includes the others, which do not include each other."""
 
     READ = "read", "read"
     SUBMIT = "submit", "submit results"
+    TRIGGER = "trigger", "ask lines to look"
     OPERATE = "operate", "everything"
 
 

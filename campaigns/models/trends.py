@@ -12,6 +12,7 @@ from campaigns.models.teams import Team
 
 MOST_MINUTES, MINUTES = 10_080, 600
 VERSION_LETTERS = 200
+MOST_SESSIONS = 50
 
 
 class Line(models.Model):
@@ -19,7 +20,9 @@ class Line(models.Model):
 
     template, target: null where the campaigns come from outside; `kind` and `question` tell which these are. subject: the part
     of the target whose versions are the axis; empty: time is. state_reason: why it is paused. due_at: when it is measured
-    next; null where nothing is scheduled. cron: five fields, in the time zone `zone`; empty: by hand alone.
+    next; null where nothing is scheduled. cron: five fields, in the time zone `zone`; empty: nothing is scheduled.
+    by_version: each new version that the target tells is measured. sessions_per_version: so often by that and by hooks.
+    seen_version, seen_at: another version than those that were measured, and the instant of the probe that told it first.
     restless: facts that changed so often that they border nothing.
     """
 
@@ -61,6 +64,23 @@ class Line(models.Model):
         help_text="Such as Europe/Berlin; summer time is respected.",
     )
     due_at = models.DateTimeField(null=True, blank=True)
+    by_version = models.BooleanField(
+        "measure each new version",
+        default=False,
+        db_default=False,
+        help_text="As soon as two probes, at least a minute apart, have seen it on the target.",
+    )
+    sessions_per_version = models.PositiveSmallIntegerField(
+        "sessions of a version",
+        default=1,
+        db_default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_SESSIONS)],
+        help_text="So often a version is measured when it is seen, or when a hook asks for it. The schedule goes on.",
+    )
+    seen_version = models.CharField(
+        max_length=VERSION_LETTERS, blank=True, default="", db_default=""
+    )
+    seen_at = models.DateTimeField(null=True, blank=True)
     minutes_a_week = models.PositiveIntegerField(
         "minutes a week",
         default=MINUTES,
@@ -103,17 +123,24 @@ class Line(models.Model):
 
 
 class Occasion(models.Model):
-    """A moment at which a line was due, and what became of it. key: by which it is one, however often it is asked for."""
+    """A moment at which a line was due, and what became of it. key: by which it is one, however often it is asked for.
+
+    hint: the version that a hook told; it waits until the target tells it, too.
+    """
 
     class Trigger(models.TextChoices):
         SCHEDULE = "schedule", "schedule"
+        VERSION = "version", "version seen"
+        HOOK = "hook", "hook"
         HAND = "hand", "by hand"
 
     class Outcome(models.TextChoices):
         LAUNCHED = "launched", "launched"
         WAITS = "waits", "waits"
+        MERGED = "merged", "merged"
         SKIPPED = "skipped", "skipped"
         REFUSED = "refused", "refused"
+        NEVER_CAME = "never_came", "never came"
 
     TEAM = "line__team"
 
@@ -125,6 +152,7 @@ class Occasion(models.Model):
     due_at = models.DateTimeField()
     outcome = models.CharField(max_length=10, choices=Outcome)
     reason = models.CharField(max_length=2000, blank=True)
+    hint = models.CharField(max_length=VERSION_LETTERS, blank=True, default="", db_default="")
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
@@ -137,7 +165,9 @@ class Occasion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["line", "key"], name="occasion_once"),
             models.UniqueConstraint(
-                fields=["line"], condition=models.Q(outcome="waits"), name="one_occasion_waits"
+                fields=["line"],
+                condition=models.Q(outcome="waits") & ~models.Q(trigger="hook"),
+                name="one_occasion_waits",
             ),
         ]
 

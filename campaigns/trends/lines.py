@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
@@ -50,9 +51,20 @@ class LineForm(forms.ModelForm):
     class Meta:
         model = Line
         formfield_callback = form_field
-        fields = ("name", "cron", "zone", "minutes_a_week")
+        fields = (
+            "name",
+            "by_version",
+            "sessions_per_version",
+            "cron",
+            "zone",
+            "minutes_a_week",
+        )
 
-    field_order = ("name", "subject", "cron", "zone", "minutes_a_week")
+    field_order = ("name", "subject", *Meta.fields[1:])
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["sessions_per_version"].required = False  # one, unless it is said
 
     def offer(self, subjects: Sequence[Subject]) -> None:
         """Offer subjects, and time."""
@@ -250,11 +262,14 @@ def _clean(form: LineForm) -> dict[str, object]:
         raise Invalid(messages_of(form))
     clean = dict(form.cleaned_data)
     clean["zone"] = clean.get("zone") or "UTC"
+    clean["sessions_per_version"] = clean.get("sessions_per_version") or 1
     return clean
 
 
 def _check_schedule(line: Line) -> None:
     """Find when a line is due next. Raise Invalid where it cannot be measured then."""
+    if line.by_version and (why := _why_no_version(line)):
+        raise Invalid({"by_version": [why]})
     if not line.cron:
         line.due_at = None
         return
@@ -277,6 +292,14 @@ def _check_schedule(line: Line) -> None:
     line.due_at = (
         occasions.next_after(line.cron, line.zone, now) if line.state == Line.State.ON else None
     )
+
+
+def _why_no_version(line: Line) -> str:
+    if line.template is None:
+        return "Its campaigns come from outside, so nothing sees a new version first. Leave it off."
+    if not line.subject:
+        return "The line is by time, so it knows no versions. Choose of what it tells the versions, or leave this off."
+    return ""
 
 
 def _check_room(line: Line, now: datetime) -> None:
@@ -333,6 +356,6 @@ def _save(line: Line, action: Action, user: User) -> Line:
 
 
 def _recorded(line: Line) -> JsonObject:
-    return {"versions_of": line.subject, "cron": line.cron, "zone": line.zone} | {
-        "minutes_a_week": line.minutes_a_week
+    return {"versions_of": line.subject} | {
+        name: getattr(line, name) for name in LineForm.Meta.fields if name != "name"
     }

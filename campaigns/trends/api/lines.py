@@ -1,6 +1,8 @@
 """Lines: begin, change, pause, resume, end, measure; and what they hold."""
 
 from collections.abc import Callable
+from math import ceil
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
@@ -8,14 +10,17 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from campaigns.kit import rates
+from campaigns.kit.api.authentication import require_scope
 from campaigns.kit.api.inputs import FormInput, Input
 from campaigns.kit.api.openapi import NOT_FOUND, operation
+from campaigns.kit.api.throttling import TooMany
 from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.filters import LARGEST
 from campaigns.kit.rights import Right, find, visible
-from campaigns.models import Campaign, Line, Point, Reading, Trend
-from campaigns.trends import launching, lines
+from campaigns.models import Campaign, Line, Point, Reading, Scope, Trend
+from campaigns.trends import asking, launching, lines
 from campaigns.trends.api.outputs import (
     LineOutput,
     OccasionOutput,
@@ -27,6 +32,21 @@ from campaigns.trends.filters import LineFilters
 
 KEY = r"^(?!schedule )[!-~]([ -~]*[!-~])?$"
 """Keys of schedules begin with that word, so nobody else has one of them."""
+
+
+HOOKS = rates.Rate(10, 60)
+"""So many hooks may ask a line in so many seconds."""
+
+
+def require_few(line: Line) -> None:
+    """Count a hook of a line. Raise TooMany."""
+    usage = rates.take(f"line:{line.pk}", HOOKS)
+    if usage is not None and not usage.allowed:
+        seconds = max(1, ceil(usage.wait_seconds))
+        raise TooMany(
+            f"At most {HOOKS.count} hooks in {HOOKS.seconds} s may ask a line to look. Ask again in {seconds} s.",
+            headers={"Retry-After": str(seconds)},
+        )
 
 
 class LineInput(FormInput):
@@ -44,9 +64,23 @@ class NewLineInput(FormInput):
 
 
 class OccasionInput(Input):
-    """`key`: a line is measured once for each, however often it is sent."""
+    """`key`: a line is measured once for each, however often it is sent.
+
+    `trigger`: `hand` measures it now, as you; `hook` asks it to look, and what the target tells is measured as its owner.
+    `version`: of a hook: the version that comes, for which it waits at most 6 hours.
+    """
 
     key = serializers.RegexField(KEY, max_length=80)
+    trigger = serializers.ChoiceField(choices=["hand", "hook"], required=False)
+    version = serializers.RegexField(r"^[!-~]{1,100}$", max_length=100, required=False)
+
+    def validate(self, data: Any) -> Any:
+        """Refuse a version of what is measured at once, whatever is installed."""
+        if "version" in data and data.get("trigger") != "hook":
+            raise serializers.ValidationError(
+                {"version": "Only a hook waits for a version: send the trigger hook, too."}
+            )
+        return data
 
 
 class Lines(Api):
@@ -135,6 +169,7 @@ class Occasions(Api):
     """GET: when a line was due, and what became of it. POST: measure it now."""
 
     of = Line
+    needs = Scope.TRIGGER
     takes = {"post": Right.OPERATE}
 
     @operation("list_occasions", "lines", answer=OccasionOutput)
@@ -147,10 +182,20 @@ class Occasions(Api):
         "make_occasion", "lines", body=OccasionInput, answer=OccasionOutput, code=202, also=[200]
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Measure the line now, as you: 202; a key that was sent before answers 200 with what became of it."""
+        """Measure the line now, or ask it to look: 202; a key that was sent before answers 200 with what became of it.
+
+        A hook takes a token with the scope `trigger`, and at most 10 in a minute; to measure takes `operate`.
+        """
         data = self.read(OccasionInput)
-        line = get_object_or_404(Line, pk=pk)
-        occasion, is_new = launching.measure(line, self.user, data["key"])
+        line = get_object_or_404(Line.objects.select_related("target"), pk=pk)
+        if data.get("trigger") == "hook":
+            require_few(line)
+            occasion, is_new = asking.ask(
+                line, data["key"], data.get("version", ""), user=self.user
+            )
+        else:
+            require_scope(request, Scope.OPERATE)
+            occasion, is_new = launching.measure(line, self.user, data["key"])
         if is_new:
             work_waits.send(sender=None)
         code = status.HTTP_202_ACCEPTED if is_new else status.HTTP_200_OK

@@ -38,6 +38,8 @@ class LineOutput(ModelOutput[Line]):
             "owner",
             "state",
             "state_reason",
+            "by_version",
+            "sessions_per_version",
             "cron",
             "zone",
             "due_at",
@@ -49,15 +51,29 @@ class LineOutput(ModelOutput[Line]):
 
 
 class OccasionOutput(ModelOutput[Occasion]):
-    """A moment at which a line was due. `reason`: why no campaign was launched; `campaign`: the one that was."""
+    """A moment at which a line was due. `reason`: why no campaign was launched; `campaign`: the one that was, or that measured it.
+
+    `hint`: the version that a hook told.
+    """
 
     reason = text()
+    hint = text()
     asked_by = serializers.CharField(source="asked_by.username", allow_null=True, default=None)
     campaign = serializers.IntegerField(source="campaign_id", allow_null=True)
 
     class Meta:
         model = Occasion
-        fields = ["id", "key", "trigger", "due_at", "outcome", "reason", "asked_by", "campaign"]
+        fields = [
+            "id",
+            "key",
+            "trigger",
+            "hint",
+            "due_at",
+            "outcome",
+            "reason",
+            "asked_by",
+            "campaign",
+        ]
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})

@@ -113,6 +113,8 @@ def line_new(request: HttpRequest, pk: int) -> HttpResponse:
     initial = {
         "name": campaign.name,
         "subject": beginning.subjects[0].name if beginning.subjects else "",
+        "by_version": bool(campaign.target and beginning.subjects),
+        "sessions_per_version": 1,
         "cron": lines.NIGHTLY if campaign.target else "",
         "zone": campaign.target.quiet_zone if campaign.target else "UTC",
         "minutes_a_week": Line._meta.get_field("minutes_a_week").default,

@@ -100,7 +100,7 @@ DEEDS: dict[str, str | tuple[A, ...]] = {
     "api-line-pause": (A.LINE_PAUSED,),
     "api-line-resume": (A.LINE_RESUMED,),
     "api-line-end": (A.LINE_ENDED,),
-    "api-occasions": (A.LINE_MEASURED, A.CAMPAIGN_LAUNCHED),
+    "api-occasions": (A.LINE_MEASURED, A.LINE_ASKED, A.CAMPAIGN_LAUNCHED),
     "api-threads": (A.THREAD_OPENED,),
     "api-conclusion-threads": (A.THREAD_OPENED,),
     "api-comments": (A.COMMENT_MADE,),

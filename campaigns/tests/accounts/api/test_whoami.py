@@ -20,7 +20,7 @@ def ask(text):
         ("read", ["read"]),
         ("submit", ["submit"]),
         ("read submit", ["read", "submit"]),
-        ("operate", ["read", "submit", "operate"]),
+        ("operate", ["read", "submit", "trigger", "operate"]),
     ],
 )
 def test_a_token_is_told_whose_it_is_what_it_may_and_until_when(owner, may, scopes):
@@ -50,4 +50,4 @@ def test_a_browser_is_told_that_it_has_no_token(owner):
     told = client.get("/api/v1/whoami").json()
 
     assert (told["user"], told["token"]) == ("owner", None)
-    assert told["scopes"] == ["read", "submit", "operate"]
+    assert told["scopes"] == ["read", "submit", "trigger", "operate"]

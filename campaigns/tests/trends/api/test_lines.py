@@ -61,6 +61,71 @@ def test_what_is_no_key_is_refused(line, api, key):
     assert api.post(f"lines/{line.pk}/occasions", {"key": key})[0] == 400
 
 
+@pytest.fixture
+def hooking(person):
+    return ApiClient(make_token(person, "builds", "trigger")[1])
+
+
+def test_a_token_that_may_only_trigger_asks_a_line_to_look(line, hooking):
+    asked = {"key": "build 17", "trigger": "hook", "version": "3.2.0"}
+
+    first = hooking.post(f"lines/{line.pk}/occasions", asked)
+    again = hooking.post(f"lines/{line.pk}/occasions", asked)
+
+    assert (first[0], again[0], first[1]) == (202, 200, again[1])
+    assert (first[1]["outcome"], first[1]["hint"], first[1]["trigger"]) == (
+        "waits",
+        "3.2.0",
+        "hook",
+    )
+    assert first[1]["reason"] == "It waits until the target tells core 3.2.0."
+    code, problem = hooking.post(f"lines/{line.pk}/occasions", {"key": "build 18"})
+    assert (code, problem["needs"]) == (403, "operate")
+    assert hooking.get(f"lines/{line.pk}")[0] == 403
+    assert hooking.post(f"lines/{line.pk}/pause")[0] == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"key": "a", "version": "3.2.0"},
+        {"key": "a", "trigger": "hook", "version": ""},
+        {"key": "a", "trigger": "hook", "version": "3 2"},
+        {"key": "a", "trigger": "hook", "version": "3" * 101},
+        {"key": "a", "trigger": "schedule"},
+        {"key": "a", "trigger": None},
+        {"key": None},
+        {"key": ["a"]},
+        {"key": "a", "more": 1},
+        [],
+    ],
+    ids=[
+        "of-a-hand",
+        "empty",
+        "two",
+        "long",
+        "schedule",
+        "null",
+        "no-key",
+        "list",
+        "more",
+        "nothing",
+    ],
+)
+def test_strange_hooks_are_refused(line, hooking, api, body):
+    assert api.post(f"lines/{line.pk}/occasions", body)[0] == 400
+    assert not line.occasions.exists()
+
+
+def test_more_than_ten_hooks_a_minute_are_too_many(line, hooking):
+    codes = [
+        hooking.post(f"lines/{line.pk}/occasions", {"key": f"build {number}", "trigger": "hook"})[0]
+        for number in range(12)
+    ]
+
+    assert codes == [202] * 10 + [429] * 2
+
+
 def test_it_is_changed_paused_resumed_and_ended(line, api):
     assert api.patch(f"lines/{line.pk}", {"cron": "0 5 * * *"})[1]["cron"] == "0 5 * * *"
     assert api.post(f"lines/{line.pk}/pause")[1]["state"] == "paused"
