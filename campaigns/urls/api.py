@@ -277,6 +277,7 @@ urlpatterns = [
     path("lines/<int:pk>/end", lines.EndLine.as_view(), name="api-line-end"),
     path("lines/<int:pk>/occasions", lines.Occasions.as_view(), name="api-occasions"),
     path("lines/<int:pk>/readings", lines.Readings.as_view(), name="api-readings"),
+    path("lines/<int:pk>/standing", lines.OneStanding.as_view(), name="api-standing"),
     path("lines/<int:pk>/trends", lines.Trends.as_view(), name="api-trends"),
     path("trends/<int:pk>/points", lines.Points.as_view(), name="api-points"),
     path("campaigns/<int:pk>/alerts", findings.Alerts.as_view(), name="api-alerts"),

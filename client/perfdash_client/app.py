@@ -11,7 +11,7 @@ from typer.exceptions import Abort, TyperException
 from typer.exceptions import Exit as Ended
 
 from perfdash_client import __version__
-from perfdash_client.commands import account, campaigns, exchange, exports, kinds, targets
+from perfdash_client.commands import account, campaigns, ci, exchange, exports, kinds, targets
 from perfdash_client.connection import PATIENCE_SECONDS
 from perfdash_client.errors import ClientError
 from perfdash_client.exits import MEANINGS, Exit
@@ -31,6 +31,7 @@ account.add_to(app)
 kinds.add_to(app)
 app.add_typer(targets.app, name="target")
 app.add_typer(campaigns.app, name="campaign")
+app.add_typer(ci.app, name="ci")
 exchange.add_to(app)
 exports.add_to(app)
 

@@ -9,6 +9,9 @@ ClientError
 ├── NotLaunched    the launch needs approval by a second person
 │   ├── WaitsForYes    nobody has decided yet
 │   └── LaunchRefused  the launch was rejected, or the request is void
+├── StillSuspected a version is measured again
+├── CannotTell     whether a version is worse
+├── LineRefused    a line may not launch
 └── VerdictFailed  the verdict is one that shall fail
 """
 
@@ -92,6 +95,24 @@ class NotDecided(ClientError):
     """The runs do not show whether the criterion is kept."""
 
     code = Exit.NOT_DECIDED
+
+
+class StillSuspected(ClientError):
+    """A version is suspected to be worse, and is measured again."""
+
+    code = Exit.SUSPECTED
+
+
+class CannotTell(ClientError):
+    """Whether a version is worse cannot be told."""
+
+    code = Exit.CANNOT_TELL
+
+
+class LineRefused(ClientError):
+    """A line was asked to measure a version, and a launch is refused."""
+
+    code = Exit.REFUSED
 
 
 class VerdictFailed(ClientError):

@@ -15,6 +15,8 @@ class Exit(IntEnum):
     NOT_ENDED = 6
     NOT_APPROVED = 7
     NOT_DECIDED = 8
+    SUSPECTED = 9
+    CANNOT_TELL = 10
     INTERRUPTED = 130
 
 
@@ -29,5 +31,7 @@ MEANINGS = {
     "by a second person), paused, or --timeout has passed",
     Exit.NOT_APPROVED: "not approved by a second person: the launch was refused, withdrawn, or void",
     Exit.NOT_DECIDED: "whether the criterion is kept is not decided, and --fail-on names does_not_pass",
+    Exit.SUSPECTED: "a version is suspected to be worse, and its confirmation goes on",
+    Exit.CANNOT_TELL: "whether a version is worse cannot be told: too little history, or it never came",
     Exit.INTERRUPTED: "Ctrl-C; the campaign goes on",
 }

@@ -26,9 +26,11 @@ from campaigns.trends.api.outputs import (
     OccasionOutput,
     PointOutput,
     ReadingOutput,
+    StandingOutput,
     TrendOutput,
 )
 from campaigns.trends.filters import LineFilters
+from campaigns.trends.standing import standing_of
 
 KEY = r"^(?!schedule )[!-~]([ -~]*[!-~])?$"
 """Keys of schedules begin with that word, so nobody else has one of them."""
@@ -212,6 +214,27 @@ class Readings(Api):
         """The sessions of a line with versions and facts, in the order in which they were read."""
         rows = Reading.objects.filter(line=pk).select_related("session", "version", "facts")
         return self.page(rows, ReadingOutput, "pk")
+
+
+class StandingQuery(Input):
+    """`version`: as the target tells it, in any spelling. `key`: of the occasion that asked for it."""
+
+    version = serializers.RegexField(r"^[!-~]{1,100}$", max_length=100)
+    key = serializers.RegexField(KEY, max_length=80, required=False)
+
+
+class OneStanding(Api):
+    """GET: what a line says of a version."""
+
+    of = Line
+
+    @operation("get_standing", "lines", query=StandingQuery, answer=StandingOutput)
+    def get(self, request: Request, pk: int) -> Response:
+        """What the line says of a version: whether it was measured, and what is suspected."""
+        query = self.read_query(StandingQuery)
+        line = get_object_or_404(Line, pk=pk)
+        found = standing_of(line, query["version"], query.get("key", ""))
+        return Response(self.shown(found, StandingOutput))
 
 
 class Trends(Api):

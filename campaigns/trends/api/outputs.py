@@ -5,8 +5,9 @@ import math
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from campaigns.kit.api.outputs import ModelOutput, text
+from campaigns.kit.api.outputs import ModelOutput, Part, Selectable, text
 from campaigns.models import Line, Occasion, Point, Reading, Trend
+from campaigns.trends.standing import EVIDENCE
 from campaigns.trends.values import TrendState
 from campaigns.trends.wording import border_text
 
@@ -48,6 +49,30 @@ class LineOutput(ModelOutput[Line]):
             "restless",
             "created_at",
         ]
+
+
+class SuspectOutput(Part):
+    """A trend that is worse in a version. `good`: the last version before it. `change_pct`, `low_pct`, `high_pct`: new over old."""
+
+    trend = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    evidence = serializers.ChoiceField(choices=EVIDENCE)
+    good = text()
+    change_pct = serializers.FloatField(source="change", allow_null=True)
+    low_pct = serializers.FloatField(source="low", allow_null=True)
+    high_pct = serializers.FloatField(source="high", allow_null=True)
+
+
+class StandingOutput(Selectable):
+    """What a line says of a version. `campaign`: the newest that measures or measured it. `trends`: of the line."""
+
+    version = serializers.CharField()
+    evidence = serializers.ChoiceField(choices=EVIDENCE)
+    text = serializers.CharField()
+    trends = serializers.IntegerField()
+    sessions = serializers.IntegerField()
+    campaign = serializers.IntegerField(allow_null=True)
+    suspects = SuspectOutput(many=True)
 
 
 class OccasionOutput(ModelOutput[Occasion]):

@@ -77,9 +77,14 @@ def _why_not(server: Server, number: int) -> str:
     return f"it waits: {why}" if why else ""
 
 
-def judged(session: Session, campaign: Mapping[str, Any], words: Collection[str]) -> None:
-    """Print a result. Raise NotEnded or NoAnswer without one, VerdictFailed for one of `words`, NotDecided where a criterion is not shown to be kept."""
-    verdict: ClientError | None = None
+def judged(
+    session: Session,
+    campaign: Mapping[str, Any],
+    words: Collection[str],
+    otherwise: ClientError | None = None,
+) -> None:
+    """Print a result. otherwise: how it ends where no word fails it. Raise NotEnded or NoAnswer without one, VerdictFailed for one of `words`, NotDecided where a criterion is not shown to be kept."""
+    verdict = otherwise
     try:
         require_answer(campaign)
         judge(verdicts_of(campaign["findings"]), words)
