@@ -205,6 +205,7 @@ class Action(models.TextChoices):
     LINE_CREATED = "line_created", "began the line"
     LINE_EDITED = "line_edited", "changed the line"
     LINE_MEASURED = "line_measured", "had the line measured"
+    LINE_APPROVED = "line_approved", "approved the line"
     LINE_ASKED = "line_asked", "asked the line to look"
     LINE_PAUSED = "line_paused", "paused the line"
     LINE_RESUMED = "line_resumed", "resumed the line"

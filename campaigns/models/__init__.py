@@ -74,6 +74,7 @@ from campaigns.models.teams import (
 from campaigns.models.trends import (
     FactSet,
     Line,
+    LineApproval,
     Occasion,
     Point,
     Reading,
@@ -130,6 +131,7 @@ __all__ = [
     "LaunchRequest",
     "Level",
     "Line",
+    "LineApproval",
     "LogLine",
     "ManualStep",
     "Measurement",

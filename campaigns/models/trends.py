@@ -122,6 +122,35 @@ class Line(models.Model):
         return self.name
 
 
+class LineApproval(models.Model):
+    """That a second operator lets a line load a production server. hash: of all that was approved; another one makes it void."""
+
+    TEAM = "line__team"
+
+    line = models.ForeignKey(Line, on_delete=models.CASCADE, related_name="approvals")
+    hash = models.CharField(max_length=64)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    approved_at = models.DateTimeField(db_default=Now())
+    until = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(approved_by=models.F("asked_by")),
+                name="line_is_approved_by_another",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"approval {self.pk}"
+
+
 class Occasion(models.Model):
     """A moment at which a line was due, and what became of it. key: by which it is one, however often it is asked for.
 

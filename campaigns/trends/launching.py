@@ -24,12 +24,12 @@ from campaigns.models import Attempt, Campaign, Line, Occasion, Target
 from campaigns.models.trends import VERSION_LETTERS
 from campaigns.planning import templates
 from campaigns.planning.lifecycle import launch
-from campaigns.planning.lifecycle.approval import takes_two
+from campaigns.planning.lifecycle.guards import name_to_confirm
 from campaigns.planning.templates import NoTemplate
 from campaigns.targets import quiet
 from campaigns.targets.quiet_hours import BadQuietHours
-from campaigns.trends import asking, occasions, readings
-from campaigns.trends.lines import ROOM, expected_seconds, pause_itself, why_not_by_itself
+from campaigns.trends import approvals, asking, occasions, readings
+from campaigns.trends.lines import ROOM, expected_seconds, pause_itself
 from campaigns.trends.looking import (
     TWICE,
     Look,
@@ -257,7 +257,7 @@ def measure(line: Line, user: User, key: str) -> tuple[Occasion, bool]:
     Raise NotPossible where it is refused, NotAllowed.
     """
     row = Line.objects.select_for_update(of=("self",), no_key=True)
-    line = row.select_related("template", "target", "team").get(pk=line.pk)
+    line = row.select_related("template", "target", "team", "owner").get(pk=line.pk)
     require_right(user, line, Right.OPERATE)
     done = line.occasions.filter(key=key).first()
     if done is not None:
@@ -302,6 +302,9 @@ def _launched(line: Line, user: User, now: datetime, trigger: Occasion.Trigger) 
         )
         pause_itself(line, reason)
         return Result(Outcome.REFUSED, reason)
+    if why := approvals.why_unapproved(line, now):
+        pause_itself(line, why)
+        return Result(Outcome.REFUSED, why)
     active = line.campaigns.filter(state__in=Campaign.ACTIVE).first()
     if active is not None:
         is_asked = trigger in (Trigger.VERSION, Trigger.HOOK)
@@ -349,10 +352,5 @@ def _campaign(line: Line, user: User) -> Campaign:
     made = templates.begin(line.template, {"name": line.name}, user)
     Campaign.objects.filter(pk=made.pk).update(line=line)
     made.refresh_from_db()
-    if why := why_not_by_itself(made):
-        raise Refused(why)
-    if takes_two(made):
-        raise Refused(
-            "Loading this server takes the approval of a second person: launch its campaigns by hand."
-        )
-    return launch(made, user)
+    approval = approvals.approval_of(line, database_now())
+    return launch(made, user, name_to_confirm(made), second=approval)

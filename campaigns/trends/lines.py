@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from campaigns.kinds.base import Subject
 from campaigns.kit.activity import Action, record
@@ -26,7 +27,7 @@ from campaigns.planning.preview import preview
 from campaigns.targets import quiet
 from campaigns.targets.names import target_name
 from campaigns.targets.quiet_hours import BadQuietHours
-from campaigns.trends import occasions, readings
+from campaigns.trends import approvals, occasions, readings
 from campaigns.trends.belonging import belongs, is_of
 from campaigns.trends.told import subjects_told
 
@@ -98,11 +99,11 @@ def _why_not(campaign: Campaign) -> str:
         return "It searches for a capacity, so each session measures other loads: a line needs the same cells each time."
     if campaign.cells.count() > MOST_TRENDS:
         return f"It has {campaign.cells.count()} cells; a line has at most {MOST_TRENDS} trends. Begin one with fewer levels."
-    return why_not_by_itself(campaign)
+    return ""
 
 
 def why_not_by_itself(campaign: Campaign) -> str:
-    """Return why no line may load the servers of a campaign; empty where one may."""
+    """Return why no campaign but that of the template may load the servers; empty where one may."""
     marked = name_to_confirm(campaign)
     if not marked:
         return ""
@@ -138,6 +139,7 @@ def begin(campaign: Campaign, data: FieldValues, user: User) -> Line:
     line.template = _template(campaign, line.name, user)
     _check_schedule(line)
     _save(line, Action.LINE_CREATED, user)
+    _pause_unapproved(line, user)
     for each in [*_earlier(campaign, line), campaign]:
         readings.read(line, each)
     return line
@@ -182,7 +184,9 @@ def change(line: Line, data: FieldValues, user: User) -> Line:
     for name, value in _clean(form).items():
         setattr(line, name, value)
     _check_schedule(line)
-    return _save(line, Action.LINE_EDITED, user)
+    _save(line, Action.LINE_EDITED, user)
+    _pause_unapproved(line, user)
+    return line
 
 
 @transaction.atomic
@@ -203,7 +207,30 @@ def resume(line: Line, user: User) -> Line:
     _require(line, Line.State.PAUSED)
     line.state, line.state_reason, line.owner = Line.State.ON, "", user
     _check_schedule(line)
-    return _save(line, Action.LINE_RESUMED, user)
+    _save(line, Action.LINE_RESUMED, user)
+    _pause_unapproved(line, user)
+    return line
+
+
+@transaction.atomic
+def approve(line: Line, user: User) -> Line:
+    """Approve a line of a production server as a second operator, and resume it for its owner. Raise NotPossible, NotAllowed."""
+    approvals.approve(line, user)
+    line = _locked(line, user)
+    if line.state == Line.State.PAUSED and line.state_reason:  # a person gives none
+        line.state, line.state_reason = Line.State.ON, ""
+        _check_schedule(line)
+        line.save()
+    return line
+
+
+def _pause_unapproved(line: Line, user: User) -> None:
+    """Pause a locked line that loads a production server without a valid approval, and ask the others for one."""
+    if line.state != Line.State.ON or not (why := approvals.why_unapproved(line, database_now())):
+        return
+    pause_itself(line, why)
+    _drop_waiting(line, why)
+    approvals.ask_for_approval(line, user, reverse("line", args=[line.pk]))
 
 
 @transaction.atomic
@@ -245,7 +272,7 @@ def expected_seconds(template: Template) -> float:
 
 def _locked(line: Line, user: User) -> Line:
     row = Line.objects.select_for_update(of=("self",), no_key=True)
-    line = row.select_related("template", "target", "team").get(pk=line.pk)
+    line = row.select_related("template", "target", "team", "owner").get(pk=line.pk)
     require_right(user, line, Right.OPERATE)
     if line.state == Line.State.ENDED:
         raise NotPossible(f"The line “{line}” has ended. Begin another one with a campaign.")

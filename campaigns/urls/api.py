@@ -274,6 +274,7 @@ urlpatterns = [
     path("lines/<int:pk>", lines.OneLine.as_view(), name="api-line"),
     path("lines/<int:pk>/pause", lines.PauseLine.as_view(), name="api-line-pause"),
     path("lines/<int:pk>/resume", lines.ResumeLine.as_view(), name="api-line-resume"),
+    path("lines/<int:pk>/approve", lines.ApproveLine.as_view(), name="api-line-approve"),
     path("lines/<int:pk>/end", lines.EndLine.as_view(), name="api-line-end"),
     path("lines/<int:pk>/occasions", lines.Occasions.as_view(), name="api-occasions"),
     path("lines/<int:pk>/readings", lines.Readings.as_view(), name="api-readings"),

@@ -171,6 +171,7 @@ urlpatterns = [
     path("lines/<int:pk>/measure/", lines.line_measure, name="line-measure"),
     path("lines/<int:pk>/pause/", lines.line_pause, name="line-pause"),
     path("lines/<int:pk>/resume/", lines.line_resume, name="line-resume"),
+    path("lines/<int:pk>/approve/", lines.line_approve, name="line-approve"),
     path("lines/<int:pk>/end/", lines.line_end, name="line-end"),
     path("campaigns/<int:pk>/report/", links.draft_report, name="campaign-report"),
     path("campaigns/", campaigns.campaign_list, name="campaign-list"),

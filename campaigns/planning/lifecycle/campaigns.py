@@ -20,6 +20,7 @@ from campaigns.models import (
     CampaignTarget,
     Cell,
     LaunchRequest,
+    LineApproval,
     LogLine,
     Run,
     Session,
@@ -58,7 +59,7 @@ def launch(
     user: User | None,
     confirmed_name: str = "",
     *,
-    second: LaunchRequest | None = None,
+    second: LaunchRequest | LineApproval | None = None,
 ) -> Campaign:
     """Lock the definition, plan the runs and open the campaign for dispatch.
 

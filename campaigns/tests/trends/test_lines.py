@@ -225,20 +225,6 @@ def test_who_resumes_a_line_owns_it(line, due, person):
     assert line.due_at is not None
 
 
-def test_a_production_server_is_never_loaded_by_a_line(line, due, target, person):
-    campaign = measured(target, person)
-    Target.objects.filter(pk=target.pk).update(is_production=True)
-    campaign.refresh_from_db()
-
-    with pytest.raises(NotPossible, match="is a production server"):
-        line_from(campaign, person)
-    due(seconds=1)
-
-    assert outcomes(line) == ["refused"]
-    assert "is a production server" in line.occasions.get().reason
-    assert line.campaigns.count() == 1
-
-
 def test_a_template_that_was_retired_is_a_reason(line, due):
     Template.objects.filter(pk=line.template_id).update(retired_at=timezone.now())
 

@@ -158,6 +158,15 @@ class ResumeLine(_Step):
         return self.step(pk, lines.resume)
 
 
+class ApproveLine(_Step):
+    """POST: let it load its production server, as a second operator."""
+
+    @operation("approve_line", "lines", answer=LineOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Approve template, servers, schedule, triggers and budget for 90 days; any change of them makes it void."""
+        return self.step(pk, lines.approve)
+
+
 class EndLine(_Step):
     """POST: end it for good."""
 

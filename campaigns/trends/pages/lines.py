@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from campaigns.kinds.registry import label_of
 from campaigns.kit.charts.figure import Quantity
 from campaigns.kit.charts.labels import inside
+from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.forms import add_errors
@@ -24,7 +25,7 @@ from campaigns.kit.revisions import Changed, held
 from campaigns.kit.rights import Right
 from campaigns.models import Campaign, Line
 from campaigns.results.run_plots import Plot, labelled
-from campaigns.trends import launching, lines, queries
+from campaigns.trends import approvals, launching, lines, queries
 from campaigns.trends.charts import history
 from campaigns.trends.queries import TrendRow
 from campaigns.trends.values import SessionPoint
@@ -79,6 +80,9 @@ def line_page(request: HttpRequest, pk: int) -> HttpResponse:
         else None,
         "plot": _plot(row, points, by_version=by_version) if row else None,
         "page": page,
+        "wants_approval": line.state == Line.State.PAUSED
+        and bool(approvals.why_unapproved(line, database_now()))
+        and line.owner_id != user_of(request).pk,
         "occasions": queries.latest_occasions(line),
         "axes": AXES if line.subject else (),
         "axis": "versions" if by_version else "days",
@@ -193,6 +197,14 @@ def line_resume(request: HttpRequest, pk: int) -> HttpResponse:
     return _changed(
         request, pk, lines.resume, "The line is on again, and yours: it launches as you."
     )
+
+
+@require_POST
+@takes(Right.OPERATE, Line)
+def line_approve(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a line load its production server, as a second operator."""
+    done = f"The line is approved for {approvals.DAYS} days, as long as nothing of it changes."
+    return _changed(request, pk, lines.approve, done)
 
 
 @require_POST
