@@ -419,7 +419,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # A message expires by the clocks of two hosts, which may be minutes apart; one that is late does no harm.
 MESSAGE_SECONDS = 300
 TIDY_SECONDS = 600
-LINES_SECONDS = 30
+LINES_SECONDS = environment.seconds("LINES_SECONDS", 30)
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {
         "task": "campaigns.dispatch",

@@ -206,6 +206,8 @@ class Action(models.TextChoices):
     LINE_EDITED = "line_edited", "changed the line"
     LINE_MEASURED = "line_measured", "had the line measured"
     LINE_APPROVED = "line_approved", "approved the line"
+    HOOK_MADE = "hook_made", "made a hook of the line"
+    HOOK_DELETED = "hook_deleted", "deleted the hook of the line"
     LINE_ASKED = "line_asked", "asked the line to look"
     LINE_PAUSED = "line_paused", "paused the line"
     LINE_RESUMED = "line_resumed", "resumed the line"

@@ -151,6 +151,25 @@ class LineApproval(models.Model):
         return f"approval {self.pk}"
 
 
+class LineHook(models.Model):
+    """An address to which signed messages are posted, that ask a line to look. secret: encrypted."""
+
+    class Style(models.TextChoices):
+        STANDARD = "standard", "Standard Webhooks"
+        GITHUB = "github", "GitHub"
+        GITLAB = "gitlab", "GitLab"
+
+    TEAM = "line__team"
+
+    line = models.OneToOneField(Line, on_delete=models.CASCADE, related_name="hook")
+    uid = models.CharField(max_length=32, unique=True)
+    style = models.CharField(max_length=10, choices=Style)
+    secret = models.TextField(editable=False)
+
+    def __str__(self) -> str:
+        return f"hook of {self.line}"
+
+
 class Occasion(models.Model):
     """A moment at which a line was due, and what became of it. key: by which it is one, however often it is asked for.
 

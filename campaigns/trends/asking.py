@@ -8,11 +8,14 @@ from django.db import transaction
 from campaigns.kit.activity import Action, record
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import NotPossible
+from campaigns.kit.rates import Rate
 from campaigns.kit.rights import Right, require_right
 from campaigns.models import Line, Occasion
 from campaigns.models.trends import VERSION_LETTERS
 from campaigns.targets.probes import request_probe
 
+HOOKS = Rate(10, 60)
+"""So many hooks may ask a line in so many seconds."""
 MOST_HOURS = 6
 COMES_WITHIN = timedelta(hours=MOST_HOURS)
 
@@ -38,7 +41,7 @@ def _asked(line: Line, key: str, hint: str, user: User | None) -> tuple[Occasion
     done = line.occasions.filter(key=key).first()
     if done is not None:
         return done, False
-    if why := _why_not(line, hint):
+    if why := why_not(line, hint):
         raise NotPossible(why)
     paused = line.state == Line.State.PAUSED
     occasion = Occasion.objects.create(
@@ -57,7 +60,8 @@ def _asked(line: Line, key: str, hint: str, user: User | None) -> tuple[Occasion
     return occasion, True
 
 
-def _why_not(line: Line, hint: str) -> str:
+def why_not(line: Line, hint: str) -> str:
+    """Return why nobody may ask a line to look; empty where one may."""
     if line.state == Line.State.ENDED:
         return f"The line “{line}” has ended. Begin another one with a campaign."
     if line.template_id is None:

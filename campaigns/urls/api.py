@@ -276,6 +276,7 @@ urlpatterns = [
     path("lines/<int:pk>/resume", lines.ResumeLine.as_view(), name="api-line-resume"),
     path("lines/<int:pk>/approve", lines.ApproveLine.as_view(), name="api-line-approve"),
     path("lines/<int:pk>/end", lines.EndLine.as_view(), name="api-line-end"),
+    path("lines/<int:pk>/hook", lines.Hook.as_view(), name="api-line-hook"),
     path("lines/<int:pk>/occasions", lines.Occasions.as_view(), name="api-occasions"),
     path("lines/<int:pk>/readings", lines.Readings.as_view(), name="api-readings"),
     path("lines/<int:pk>/standing", lines.OneStanding.as_view(), name="api-standing"),

@@ -15,7 +15,7 @@ from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
 from campaigns.targets.pages import credentials, populations, recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
-from campaigns.trends.pages import lines
+from campaigns.trends.pages import hooks, lines
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -165,6 +165,7 @@ urlpatterns = [
     path("templates/<int:pk>/new/", team_templates.template_begin, name="template-begin"),
     path("campaigns/<int:pk>/template/", team_templates.template_new, name="template-new"),
     path("campaigns/<int:pk>/line/", lines.line_new, name="line-new"),
+    path("hooks/<str:token>/", hooks.line_hook, name="line-hook"),
     path("lines/", lines.line_list, name="line-list"),
     path("lines/<int:pk>/", lines.line_page, name="line"),
     path("lines/<int:pk>/edit/", lines.line_edit, name="line-edit"),

@@ -10,13 +10,23 @@ from campaigns.accounts import second_factor
 from campaigns.kit import encryption
 from campaigns.kit.activity import Action, record
 from campaigns.management.recorded import RecordedCommand
-from campaigns.models import Channel, Credential, Population, Program, SshLogin, Target, Watch
+from campaigns.models import (
+    Channel,
+    Credential,
+    LineHook,
+    Population,
+    Program,
+    SshLogin,
+    Target,
+    Watch,
+)
 from campaigns.overview.checks import named
 from campaigns.targets.credentials.forms import SECRETS as OF_CREDENTIALS
 from campaigns.targets.forms import SECRETS
 
 OF_LOGINS = ("password", "key")
 OF_POPULATIONS = ("key",)
+OF_HOOKS = ("secret",)
 OF_CHANNELS = ("address", "secret", "former_secret")
 
 
@@ -58,6 +68,11 @@ class Command(RecordedCommand):
             credentials = Credential.objects.select_for_update(of=("self",), no_key=True).order_by(
                 "pk"
             )
+            hooks = (
+                LineHook.objects.select_for_update(of=("self",), no_key=True)
+                .select_related("line")
+                .order_by("pk")
+            )
             for row, name_of_target, secrets in (
                 *((target, target.name, SECRETS) for target in targets),
                 *((login, login.target.name, OF_LOGINS) for login in logins),
@@ -65,6 +80,7 @@ class Command(RecordedCommand):
                 *((each, f"{each} of {each.user}", OF_CHANNELS) for each in channels),
                 *((each, f"{each} of {each.target.name}", OF_POPULATIONS) for each in populations),
                 *((each, f"the credential {each}", OF_CREDENTIALS) for each in credentials),
+                *((each, f"the hook of {each.line}", OF_HOOKS) for each in hooks),
             ):
                 for name in filter(partial(getattr, row), secrets):
                     try:

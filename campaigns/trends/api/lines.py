@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,9 +20,10 @@ from campaigns.kit.api.views import Api
 from campaigns.kit.events import work_waits
 from campaigns.kit.filters import LARGEST
 from campaigns.kit.rights import Right, find, visible
-from campaigns.models import Campaign, Line, Point, Reading, Scope, Trend
-from campaigns.trends import asking, launching, lines
+from campaigns.models import Campaign, Line, LineHook, Point, Reading, Scope, Trend
+from campaigns.trends import asking, hooks, launching, lines
 from campaigns.trends.api.outputs import (
+    HookOutput,
     LineOutput,
     OccasionOutput,
     PointOutput,
@@ -36,17 +38,13 @@ KEY = r"^(?!schedule )[!-~]([ -~]*[!-~])?$"
 """Keys of schedules begin with that word, so nobody else has one of them."""
 
 
-HOOKS = rates.Rate(10, 60)
-"""So many hooks may ask a line in so many seconds."""
-
-
 def require_few(line: Line) -> None:
     """Count a hook of a line. Raise TooMany."""
-    usage = rates.take(f"line:{line.pk}", HOOKS)
+    usage = rates.take(f"line:{line.pk}", asking.HOOKS)
     if usage is not None and not usage.allowed:
         seconds = max(1, ceil(usage.wait_seconds))
         raise TooMany(
-            f"At most {HOOKS.count} hooks in {HOOKS.seconds} s may ask a line to look. Ask again in {seconds} s.",
+            f"At most {asking.HOOKS.count} hooks in {asking.HOOKS.seconds} s may ask a line to look. Ask again in {seconds} s.",
             headers={"Retry-After": str(seconds)},
         )
 
@@ -211,6 +209,34 @@ class Occasions(Api):
             work_waits.send(sender=None)
         code = status.HTTP_202_ACCEPTED if is_new else status.HTTP_200_OK
         return Response(self.shown(occasion, OccasionOutput), status=code)
+
+
+class HookInput(Input):
+    """`style`: how its messages are signed: Standard Webhooks, or as GitHub or GitLab does."""
+
+    style = serializers.ChoiceField(choices=LineHook.Style.choices)  # type: ignore[assignment]
+
+
+class Hook(Api):
+    """POST: the address for signed messages, a new one. DELETE: none any more."""
+
+    of = Line
+    takes = {"post": Right.OPERATE, "delete": Right.OPERATE}
+
+    @operation("make_hook", "lines", body=HookInput, answer=HookOutput)
+    def post(self, request: Request, pk: int) -> Response:
+        """Make an address to which signed messages are posted. The answer is the only copy of its secret; a former one ends."""
+        line = get_object_or_404(Line, pk=pk)
+        hook, secret = hooks.make_hook(line, self.read(HookInput)["style"], self.user)
+        url = request.build_absolute_uri(reverse("line-hook", args=[hook.uid]))
+        shown = {"style": hook.style, "url": url, "secret": secret}
+        return Response(self.shown(shown, HookOutput), status=status.HTTP_201_CREATED)
+
+    @operation("delete_hook", "lines")
+    def delete(self, request: Request, pk: int) -> Response:
+        """Let its address take nothing any more."""
+        hooks.delete_hook(get_object_or_404(Line, pk=pk), self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Readings(Api):

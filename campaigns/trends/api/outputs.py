@@ -75,6 +75,14 @@ class StandingOutput(Selectable):
     suspects = SuspectOutput(many=True)
 
 
+class HookOutput(Selectable):
+    """The address for signed messages, and the secret with which they are signed."""
+
+    style = serializers.CharField()  # type: ignore[assignment]
+    url = serializers.CharField()
+    secret = serializers.CharField()
+
+
 class OccasionOutput(ModelOutput[Occasion]):
     """A moment at which a line was due. `reason`: why no campaign was launched; `campaign`: the one that was, or that measured it.
 
