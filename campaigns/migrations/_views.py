@@ -9,6 +9,8 @@ from pathlib import Path
 from django.db.migrations.operations.special import RunSQL
 
 VIEWS = (
+    "trend_changes",
+    "trend_points",
     "bindings",
     "resources",
     "verdicts",

@@ -61,6 +61,18 @@ COLUMNS = {
         "text, attempts int8, stand_in text, started_at timestamptz, finished_at "
         "timestamptz, external_id varchar, run_id int8"
     ),
+    "trend_changes": (
+        "time timestamptz, timeend timestamptz, text text, tags _text, line_id int8, line varchar, "
+        "trend_id int8, trend varchar, kind varchar, direction varchar, suspected bool, good "
+        "varchar, bad varchar, change_pct float8, low_pct float8, high_pct float8, p float8, "
+        "campaign_id int8"
+    ),
+    "trend_points": (
+        "time timestamptz, line_id int8, line varchar, trend_id int8, trend varchar, metric "
+        "varchar, unit varchar, lower_is_better bool, subject varchar, version varchar, "
+        "version_position int4, value float8, sd_of_logs float8, runs int4, failed int4, flags "
+        "_varchar, environment int4, campaign_id int8, reading_id int8"
+    ),
     "verdicts": (
         "campaign_id int8, campaign varchar, kind varchar, target varchar, metric text, "
         "unit text, factor text, baseline text, candidate text, at_levels jsonb, verdict "

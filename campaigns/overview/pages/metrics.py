@@ -37,6 +37,7 @@ from campaigns.models import (
     Delivery,
     Dispatcher,
     GeneratorLease,
+    Line,
     Run,
     TargetLease,
 )
@@ -89,6 +90,8 @@ class Figures:
     oldest_delivery_seconds: float
     channels_off: int
     workers: dict[str, int]
+    lines: dict[str, int]
+    line_overdue_seconds: float
     dispatched_seconds_ago: float | None
 
 
@@ -110,6 +113,8 @@ def figures() -> Figures:
             oldest_delivery_seconds=_oldest_delivery(),
             channels_off=Channel.objects.filter(is_on=False).exclude(off_reason="").count(),
             workers=present_by_pool(),
+            lines=_by_state(Line.objects.all(), Line.State.values),
+            line_overdue_seconds=_most_overdue(),
             dispatched_seconds_ago=Dispatcher.objects.values_list(
                 Extract(Now() - F("ticked_at"), "epoch"), flat=True
             ).first(),
@@ -134,6 +139,13 @@ def _oldest_delivery() -> float:
     """Return how long the oldest message has waited; 0 where none waits."""
     waiting = Delivery.objects.filter(state=Delivery.State.WAITING).order_by("created_at")
     age = waiting.values_list(Extract(Now() - F("created_at"), "epoch"), flat=True).first()
+    return float(age or 0)
+
+
+def _most_overdue() -> float:
+    """Return for how long the line has been due that nobody has looked at for longest; 0 where none is."""
+    due = Line.objects.filter(state=Line.State.ON, due_at__lt=Now()).order_by("due_at")
+    age = due.values_list(Extract(Now() - F("due_at"), "epoch"), flat=True).first()
     return float(age or 0)
 
 
@@ -276,6 +288,12 @@ def _of_database(result: Figures) -> Iterator[Metric]:
     yield attempts
     yield _by("perfdash_runs", "Runs, by state.", "state", result.runs)
     yield _by("perfdash_campaigns", "Campaigns, by state.", "state", result.campaigns)
+    yield _by("perfdash_lines", "Lines, by state.", "state", result.lines)
+    yield _one(
+        "perfdash_line_overdue_seconds",
+        "How long the line that is due has waited to be looked at.",
+        result.line_overdue_seconds,
+    )
     yield _by("perfdash_workers", "Workers present, by pool.", "pool", result.workers)
     yield _one(
         "perfdash_analyses_waiting", "Campaigns with data to analyse.", result.analyses_waiting
