@@ -39,7 +39,7 @@ class ScreenTest:
 class Screen:
     """All tests of one history. p: adjusted for their number; None where there is too little history.
 
-    more: the sessions that are missing until the newest can be tested.
+    more: the sessions that are missing until the newest can be tested; 0 as well where it was measured again already.
     """
 
     tests: Sequence[ScreenTest]
@@ -74,7 +74,7 @@ def screen(
             break
         tests.append(_test(newest, before, squares + own, df + own_df))
     if not tests:
-        return Screen((), None, _missing(len(present), df))
+        return Screen((), None, 0 if marked[-1:] == [True] else _missing(len(present), df))
     return Screen(tuple(tests), min(1.0, len(tests) * min(test.p for test in tests)))
 
 

@@ -31,7 +31,11 @@ def restless_in(readings: Sequence[Facts]) -> list[str]:
     """Return the facts that change again and again; they border nothing."""
     changes: dict[str, int] = {}
     last: dict[str, str] = {}
+    before: Facts = {}
     for facts in readings:
+        if facts is before:  # of one set, as most readings are
+            continue
+        before = facts
         for name, value in _known(facts).items():
             if last.get(name, value) != value:
                 changes[name] = changes.get(name, 0) + 1
@@ -54,14 +58,18 @@ def borders_in(
     longest = _longest_gap(instants)
     last: dict[str, str] = {}
     borders = []
+    before: Facts = {}
     for place, facts in enumerate(readings):
+        gap = instants[place] - instants[place - 1] if instants and place else timedelta(0)
+        if facts is before and gap <= longest:
+            continue
+        before = facts
         known = {name: value for name, value in _known(facts).items() if name not in restless}
         changed = {
             name: (last[name], value)
             for name, value in known.items()
             if last.get(name, value) != value
         }
-        gap = instants[place] - instants[place - 1] if instants and place else timedelta(0)
         if changed or gap > longest:
             borders.append(Border(place, changed, gap if gap > longest else None))
         last |= known

@@ -5,7 +5,7 @@ A reading is stored whole, in one transaction; to store it again changes nothing
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -36,9 +36,10 @@ from campaigns.models import (
 from campaigns.models.trends import VERSION_LETTERS
 from campaigns.planning.metrics import driver_if_known
 from campaigns.trends.belonging import line_of
-from campaigns.trends.borders import borders_in
+from campaigns.trends.borders import Border, borders_in
 from campaigns.trends.fingerprints import fingerprint
-from campaigns.trends.summaries import summarise
+from campaigns.trends.screening import look, readings_of
+from campaigns.trends.summaries import Counts
 from campaigns.trends.told import told_in
 
 MADE_UP_FOR = timedelta(days=1)
@@ -81,41 +82,53 @@ def read(line: Line, campaign: Campaign) -> Reading | None:
     sessions = list(campaign.sessions.filter(pk__in=set(planned.values())).order_by("number"))
     found = [_cells_of(campaign, metric) for metric in line.metrics]
     cells = [each for each in found if each is not None]
-    Reading.objects.filter(line=line, session__campaign=campaign).exclude(
+    gone = Reading.objects.filter(line=line, session__campaign=campaign).exclude(
         session__in=sessions
-    ).delete()
+    )
+    whole = bool(gone.delete()[0])
     if not cells:
         return None
-    reading = None
+    gained = Counts()
+    stored = []
     for session in sessions:
         runs = {run for run, of in planned.items() if of == session.pk}
-        reading = _store(line, campaign, session, cells, runs)
-    order(line)
-    return reading
+        stored.append(_store(line, campaign, session, cells, runs, gained))
+    order(line, {each.pk for each in stored}, None if whole else gained)
+    return stored[-1] if stored else None
 
 
-def order(line: Line) -> None:
-    """Rank the versions of a line's subject, find the borders between its readings, and summarise its trends."""
+@transaction.atomic
+def rebuild(line: Line) -> None:
+    """Find all borders and changes of a line anew, from its readings and points."""
+    order(Line.objects.select_for_update(of=("self",), no_key=True).get(pk=line.pk))
+
+
+def order(line: Line, stored: Set[int] = frozenset(), gained: Counts | None = None) -> None:
+    """Rank the versions of a line's subject, find the borders between its readings, and look at its trends.
+
+    stored: readings that were stored; gained: the points that came with them. Without them all is found anew.
+    """
     _rank(line)
-    readings = list(
-        Reading.objects.filter(line=line).select_related("facts", "version").order_by("at", "pk")
-    )
+    readings = readings_of(line)
+    moved = _border(line, readings)
+    late = {each.pk for each in readings[: -len(stored)]} & stored
+    if late or moved - stored:
+        gained = None
+    look(line, readings, gained)
+
+
+def _border(line: Line, readings: Sequence[Reading]) -> set[int]:
+    """Number the environments of readings; return the keys of those that are in another one than before."""
+    facts = FactSet.objects.in_bulk({each.facts_id for each in readings})
     borders, restless = borders_in(
-        [each.facts.facts for each in readings], [each.at for each in readings]
+        [facts[each.facts_id].facts for each in readings], [each.at for each in readings]
     )
     starts = {each.at: each for each in borders}
     environment, moved = 0, []
     for place, reading in enumerate(readings):
         border = starts.get(place)
         environment += border is not None
-        shown = (
-            None
-            if border is None
-            else {
-                "changed": {name: list(values) for name, values in border.changed.items()},
-                "days": border.gap.days if border.gap else None,
-            }
-        )
+        shown = _shown(border)
         if (reading.environment, reading.border) != (environment, shown):
             reading.environment, reading.border = environment, shown
             moved.append(reading)
@@ -123,7 +136,14 @@ def order(line: Line) -> None:
     if line.restless != restless:
         line.restless = restless
         line.save(update_fields=["restless"])
-    summarise(line, readings)
+    return {each.pk for each in moved}
+
+
+def _shown(border: Border | None) -> dict[str, Any] | None:
+    if border is None:
+        return None
+    changed = {name: list(values) for name, values in border.changed.items()}
+    return {"changed": changed, "days": border.gap.days if border.gap else None}
 
 
 def _rank(line: Line) -> None:
@@ -148,7 +168,12 @@ def _cells_of(campaign: Campaign, metric: str) -> Cells | None:
 
 
 def _store(
-    line: Line, campaign: Campaign, session: Session, cells: Sequence[Cells], runs: set[int]
+    line: Line,
+    campaign: Campaign,
+    session: Session,
+    cells: Sequence[Cells],
+    runs: set[int],
+    gained: Counts,
 ) -> Reading:
     told = told_in(campaign, session)
     subject = told.subjects.get(line.subject)
@@ -166,13 +191,30 @@ def _store(
     }
     reading, _ = Reading.objects.update_or_create(line=line, session=session, defaults=values)
     trends = _trends(line, campaign, *cells)
-    Point.objects.filter(reading=reading).delete()
-    Point.objects.bulk_create(
+    points = [
         _point(trends[each.metric, _frozen(cell.levels)], reading, campaign, cell, runs)
         for each in cells
         for cell in each.cells
-    )
+    ]
+    _replace(reading, points, gained)
     return reading
+
+
+def _replace(reading: Reading, points: Sequence[Point], gained: Counts) -> None:
+    """Store the points of a reading in the place of those before; what was said of one (`once`) stays."""
+    for old in Point.objects.filter(reading=reading):
+        gained.add(old.trend_id, old.y, -1)
+    for point in points:
+        gained.add(point.trend_id, point.y)
+    Point.objects.filter(reading=reading).exclude(
+        trend__in=[each.trend_id for each in points]
+    ).delete()
+    Point.objects.bulk_create(
+        points,
+        update_conflicts=True,
+        unique_fields=["trend", "reading"],
+        update_fields=["y", "sd", "n", "failed", "flags"],
+    )
 
 
 def _version(line: Line, subject: Subject) -> SubjectVersion:

@@ -1,27 +1,40 @@
-"""The state of each trend, as lists show it: the newest value, the noise, and a small curve."""
+"""The state of each trend, as lists show it: the newest value, the noise, what is seen in it, and a small curve."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from campaigns.models import Line, Point, Reading, Trend
+from campaigns.models import Line, Point, Reading
 from campaigns.trends.noise import Noise, noise_of
 
 CURVE = 40
 """So many of the newest values are in a small curve."""
 
 
-def summarise(line: Line, readings: Sequence[Reading]) -> None:
-    """Store the state of all trends of a line. readings: all, in the order of time, with their versions."""
-    place = {reading.pk: at for at, reading in enumerate(in_order(readings))}
-    by_key = {reading.pk: reading for reading in readings}
-    rows: dict[int, list[Point]] = {}
-    for point in Point.objects.filter(trend__line=line):
-        rows.setdefault(point.trend_id, []).append(point)
-    trends = list(Trend.objects.filter(line=line))
-    for trend in trends:
-        points = sorted(rows.get(trend.pk, []), key=lambda each: place[each.reading_id])
-        trend.state = _state(points, by_key)
-    Trend.objects.bulk_update(trends, ["state"], batch_size=100)
+class Session(NamedTuple):
+    """What is read of a point, without the row's object: of hundreds of sessions and dozens of trends there are thousands."""
+
+    trend: int
+    reading: int
+    y: float | None
+    sd: float | None
+    n: int
+    flags: Sequence[str]
+    once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many points each trend has gained, and how many of them with a value; negative where it lost some."""
+
+    points: Counter[int] = field(default_factory=Counter)
+    values: Counter[int] = field(default_factory=Counter)
+
+    def add(self, trend: int, y: float | None, by: int = 1) -> None:
+        """Count a point that is there from now on, or no more (by -1)."""
+        self.points[trend] += by
+        self.values[trend] += by * (y is not None)
 
 
 def in_order(readings: Sequence[Reading]) -> list[Reading]:
@@ -34,18 +47,36 @@ def in_order(readings: Sequence[Reading]) -> list[Reading]:
     return sorted(readings, key=lambda each: (at[each.pk], each.at, each.pk))
 
 
-def _state(points: Sequence[Point], readings: dict[int, Reading]) -> dict[str, Any]:
+def sessions_in(line: Line, readings: Sequence[int]) -> dict[int, dict[int, Session]]:
+    """Return the points of readings by trend and reading; one query."""
+    rows = Point.objects.filter(trend__line=line, reading__in=readings).order_by()
+    found: dict[int, dict[int, Session]] = {}
+    for row in rows.values_list("trend", "reading", "y", "sd", "n", "flags", "once"):
+        session = Session(*row)
+        found.setdefault(session.trend, {})[session.reading] = session
+    return found
+
+
+def counted_anew(line: Line) -> Counts:
+    """Count all points of a line."""
+    counts = Counts()
+    rows = Point.objects.filter(trend__line=line).order_by()
+    for trend, y in rows.values_list("trend", "y").iterator(chunk_size=10_000):
+        counts.add(trend, y)
+    return counts
+
+
+def summary(sessions: Mapping[int, Session], newest: Sequence[Reading]) -> dict[str, Any]:
+    """Return what lists show of the newest sessions of a trend. newest: in the order of versions."""
+    readings = {reading.pk: reading for reading in newest}
+    points = [sessions[each.pk] for each in newest if each.pk in sessions]
     told = [point for point in points if point.y is not None]
     noise = noise_in(told, readings)
-    newest = told[-1] if told else None
-    versions = {readings[point.reading_id].version_id for point in points}
+    last = told[-1] if told else None
     return {
-        "sessions": len(points),
-        "told": len(told),
-        "versions": len(versions - {None}),
-        "newest": newest and newest.y,
-        "version": newest and str(readings[newest.reading_id].version or ""),
-        "at": newest and readings[newest.reading_id].at.isoformat(),
+        "newest": last and last.y,
+        "version": last and str(readings[last.reading].version or ""),
+        "at": last and readings[last.reading].at.isoformat(),
         "curve": [point.y for point in points][-CURVE:],
         "between": noise.between,
         "repeated": noise.repeated,
@@ -53,10 +84,10 @@ def _state(points: Sequence[Point], readings: dict[int, Reading]) -> dict[str, A
     }
 
 
-def noise_in(points: Sequence[Point], readings: dict[int, Reading]) -> Noise:
+def noise_in(points: Sequence[Session], readings: Mapping[int, Reading]) -> Noise:
     """Return how far sessions of one version in one environment differ. points: with a value each."""
     return noise_of(
-        [(_group(readings[point.reading_id]), point.y) for point in points if point.y is not None],
+        [(_group(readings[point.reading]), point.y) for point in points if point.y is not None],
         [(point.sd, point.n) for point in points],
     )
 
