@@ -118,7 +118,7 @@ def analyse(campaign: int) -> None:
     What computes is loaded here, since the other workers have no use for its memory.
     """
     from campaigns.findings import compute as analysis
-    from campaigns.trends import readings
+    from campaigns.trends import confirming, readings
 
     close_old_connections()
     try:
@@ -129,7 +129,8 @@ def analyse(campaign: int) -> None:
                 give_way(partial(analysis.analyse, mine))
             if mine is not None:
                 look_again(mine)
-                readings.extend(mine)
+                reading = readings.extend(mine)
+                confirming.after_analysis(mine, reading)
     finally:
         dispatching.request_dispatch()
 
@@ -196,11 +197,12 @@ def probe_targets() -> None:
 @shared_task(name="campaigns.lines")
 def attend_lines() -> None:
     """Measure the lines that are due. What plans and launches is loaded here: the other workers have no use for its memory."""
-    from campaigns.trends import launching
+    from campaigns.trends import attending, launching
 
     close_old_connections()
     with _without_database():
         launching.attend()
+        attending.attend()
 
 
 @shared_task(name="campaigns.notify")

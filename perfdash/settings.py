@@ -308,6 +308,8 @@ SPECTACULAR_SETTINGS = {
         "PartOf": "campaigns.models.Phase.Of",
         "ProofStep": "campaigns.models.Proof.Step",
         "FactSide": "campaigns.models.EnvironmentFact.Side",
+        "AlertEvidence": "campaigns.models.Alert.Evidence",
+        "StandingEvidence": "campaigns.trends.standing.EVIDENCE",
         "SessionKind": "campaigns.models.Session.Kind",
         "LogTone": "campaigns.models.LogLine.Tone",
         "ChannelKind": "campaigns.models.Channel.Kind",

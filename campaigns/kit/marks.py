@@ -49,6 +49,7 @@ WAITS: Mapping[str, Mark] = {
     "launch": ("Approval", "warn", "play"),
     "mention": ("Mention", "info", "talk"),
     "manual_step": ("Manual step", "warn", "warn"),
+    "alert": ("Alert", "warn", "warn"),
 }
 
 

@@ -72,16 +72,21 @@ from campaigns.models.teams import (
     Team,
 )
 from campaigns.models.trends import (
+    Alert,
+    AlertTrend,
+    Confirmation,
     FactSet,
     Line,
     LineApproval,
     LineHook,
+    Mute,
     Occasion,
     Point,
     Reading,
     SubjectVersion,
     Trend,
     TrendChange,
+    TrendWord,
 )
 from campaigns.models.watches import (
     Binding,
@@ -93,6 +98,8 @@ from campaigns.models.watches import (
 )
 
 __all__ = [
+    "Alert",
+    "AlertTrend",
     "Amendment",
     "Announcement",
     "ApiToken",
@@ -108,6 +115,7 @@ __all__ = [
     "CheckWord",
     "Comment",
     "Conclusion",
+    "Confirmation",
     "ConfirmedRights",
     "Credential",
     "Decision",
@@ -140,6 +148,7 @@ __all__ = [
     "Membership",
     "Mention",
     "MetricOfValues",
+    "Mute",
     "Occasion",
     "Parcel",
     "Phase",
@@ -174,6 +183,7 @@ __all__ = [
     "Thread",
     "Trend",
     "TrendChange",
+    "TrendWord",
     "Watch",
     "Watched",
     "WatchedEvent",

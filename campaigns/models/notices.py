@@ -28,6 +28,11 @@ class Announcement(models.Model):
         LAUNCH_REQUESTED = "launch_asked", "a launch waits for approval"
         LAUNCH_DECIDED = "launch_decided", "a launch was decided on"
         CREDENTIAL_ENDS = "credential_ends", "a credential of the team ends soon"
+        ALERT_CONFIRMED = "alert_confirmed", "a change of a line is confirmed"
+        ALERT_ASSIGNED = "alert_assigned", "an alert is yours"
+        ALERT_REOPENED = "alert_reopened", "an alert was re-opened"
+        LINE_STOPPED = "line_stopped", "a line stopped"
+        LINES_DIGEST = "lines_digest", "what happened to lines, each morning"
         TRIAL = "trial", "a trial of a channel"
 
     kind = models.CharField(max_length=30, choices=Kind)

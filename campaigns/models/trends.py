@@ -1,5 +1,7 @@
 """Lines: the same question again and again, the readings of it, and the trends that they make."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -7,12 +9,14 @@ from django.db import models
 from django.db.models.functions import Now
 
 from campaigns.models.campaigns import METRIC_LETTERS, Campaign, Session, Template
+from campaigns.models.settings import Setting
 from campaigns.models.targets import Target
 from campaigns.models.teams import Team
 
 MOST_MINUTES, MINUTES = 10_080, 600
 VERSION_LETTERS = 200
 MOST_SESSIONS = 50
+MOST_MUTED_DAYS = 90
 
 
 class Line(models.Model):
@@ -23,13 +27,19 @@ class Line(models.Model):
     next; null where nothing is scheduled. cron: five fields, in the time zone `zone`; empty: nothing is scheduled.
     by_version: each new version that the target tells is measured. sessions_per_version: so often by that and by hooks.
     seen_version, seen_at: another version than those that were measured, and the instant of the probe that told it first.
-    restless: facts that changed so often that they border nothing.
+    restless: facts that changed so often that they border nothing. switch: the build of the target that installs a version of
+    the subject; null: none does. confirm: whether what is suspected is measured again without being asked for.
     """
 
     class State(models.TextChoices):
         ON = "on", "on"
         PAUSED = "paused", "paused"
         ENDED = "ended", "ended"
+
+    class Confirm(models.TextChoices):
+        AUTOMATIC = "automatic", "automatically"
+        ASK = "ask", "when an operator asks for it"
+        OFF = "off", "never"
 
     OPEN = (State.ON, State.PAUSED)
 
@@ -86,6 +96,17 @@ class Line(models.Model):
         default=MINUTES,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
         help_text="So long the schedule may measure in seven days; further occasions are skipped. Campaigns that somebody starts by hand count, and are not held back.",
+    )
+    switch = models.ForeignKey(
+        Setting, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    confirm = models.CharField(
+        "measured again",
+        max_length=10,
+        choices=Confirm,
+        default=Confirm.AUTOMATIC,
+        db_default=Confirm.AUTOMATIC,
+        help_text="A suspected change is measured again, old and new side by side, before anybody is called.",
     )
     metrics = ArrayField(models.CharField(max_length=METRIC_LETTERS), default=list)
     restless = ArrayField(models.CharField(max_length=200), default=list, blank=True)
@@ -181,6 +202,7 @@ class Occasion(models.Model):
         VERSION = "version", "version seen"
         HOOK = "hook", "hook"
         HAND = "hand", "by hand"
+        AGAIN = "again", "to repeat a change"
 
     class Outcome(models.TextChoices):
         LAUNCHED = "launched", "launched"
@@ -394,3 +416,250 @@ class TrendChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class TrendWord(models.Model):
+    """What was decided of a trend, by a person or by the system. Never deleted: to compute a history again changes none.
+
+    good, bad: the versions between which it applies. reading: the session that it marks.
+    """
+
+    class Word(models.TextChoices):
+        ONCE = "once", "seen once, and not again"
+        BORDER = "border", "the machine changed"
+        EXPECTED = "expected", "expected"
+        NOT_A_REGRESSION = "not_a_regression", "no regression"
+        TAKEN_BACK = "taken_back", "taken back"
+
+    TEAM = "trend__line__team"
+
+    trend = models.ForeignKey(Trend, on_delete=models.CASCADE, related_name="words")
+    good = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    bad = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    reading = models.ForeignKey(Reading, on_delete=models.SET_NULL, null=True, related_name="words")
+    word = models.CharField(max_length=20, choices=Word)
+    reason = models.CharField(max_length=1000, blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trend", "reading", "word"],
+                condition=models.Q(reading__isnull=False),
+                name="word_once_a_reading",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.word
+
+
+class Alert(models.Model):
+    """Trends of one subject that moved in one direction, in overlapping ranges.
+
+    evidence is the system's, handling is people's. good, bad: it came after the one version, with the other at the latest; of
+    a line by time both are null, and good_at and bad_at tell alone. closed: why, and when; null while it is open.
+    changed_at: against lost updates.
+    """
+
+    class Direction(models.TextChoices):
+        WORSE = "worse", "worse"
+        BETTER = "better", "better"
+
+    class Evidence(models.TextChoices):
+        SUSPECTED = "suspected", "suspected"
+        CONFIRMED = "confirmed", "confirmed"
+        REPEATED = "repeated", "repeated"
+        MACHINE = "machine", "the machine"
+        NOT_REPRODUCED = "not_reproduced", "not reproduced"
+        UNVERIFIED = "unverified", "not verified"
+
+    class Handling(models.TextChoices):
+        NEW = "new", "new"
+        ACKNOWLEDGED = "acknowledged", "acknowledged"
+        FIXED = "fixed", "fixed"
+        EXPECTED = "expected", "expected"
+        NOT_A_REGRESSION = "not_a_regression", "no regression"
+
+    CALLING = (Evidence.CONFIRMED, Evidence.REPEATED)
+    """What people are told of."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="alerts")
+    subject = models.CharField(max_length=80, blank=True)
+    direction = models.CharField(max_length=10, choices=Direction, default=Direction.WORSE)
+    good = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    bad = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    good_at = models.DateTimeField(null=True)
+    bad_at = models.DateTimeField()
+    evidence = models.CharField(
+        max_length=20, choices=Evidence, default=Evidence.SUSPECTED, db_index=True
+    )
+    evidence_reason = models.CharField(max_length=1000, blank=True)
+    handling = models.CharField(max_length=20, choices=Handling, default=Handling.NEW)
+    handling_reason = models.CharField(max_length=1000, blank=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="alerts"
+    )
+    issue_url = models.URLField(max_length=500, blank=True)
+    fixed_in = models.ForeignKey(
+        SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    opened_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+    told_at = models.DateTimeField(null=True)
+    closed = models.CharField(max_length=20, blank=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-opened_at", "-pk"]
+        indexes = [
+            models.Index(
+                fields=["team", "subject"],
+                condition=models.Q(closed_at=None),
+                name="alerts_that_are_open",
+            )
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(closed="", closed_at=None)
+                | (~models.Q(closed="") & models.Q(closed_at__isnull=False)),
+                name="closed_alert_says_why",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.pk}"
+
+
+class AlertTrend(models.Model):
+    """A trend of an alert. reading: the first session that showed it; seen: the newest one.
+
+    estimate, low, high: on logs, larger is worse; of the pairs once there are some. is_open: of its alert, for the constraint.
+    """
+
+    TEAM = "alert__team"
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="trends")
+    trend = models.ForeignKey(Trend, on_delete=models.CASCADE, related_name="alert_trends")
+    direction = models.CharField(max_length=10, choices=Alert.Direction)
+    kind = models.CharField(max_length=10)
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="+")
+    seen = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="+")
+    estimate = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    p = models.FloatField(null=True)
+    evidence = models.CharField(
+        max_length=30, choices=Alert.Evidence, default=Alert.Evidence.SUSPECTED
+    )
+    is_open = models.BooleanField(default=True)
+    added_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["alert", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["trend", "direction"],
+                condition=models.Q(is_open=True),
+                name="one_open_alert_a_trend",
+            ),
+            models.UniqueConstraint(fields=["alert", "trend"], name="trend_once_an_alert"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.trend} in {self.alert}"
+
+
+class Confirmation(models.Model):
+    """Old and new measured again for an alert: side by side in a campaign, or, without a build, the new one in two more sessions.
+
+    seen: the newest session when it was planned. outcome: empty while it goes on. figures: by the key of a trend, as
+    `confirming.Figures`. due_at: when the next try begins. tries: launches that gave no answer.
+    """
+
+    class Way(models.TextChoices):
+        PAIRS = "pairs", "side by side"
+        SESSIONS = "sessions", "two more sessions"
+
+    TEAM = "line__team"
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="confirmations")
+    line = models.ForeignKey(Line, on_delete=models.CASCADE, related_name="confirmations")
+    way = models.CharField(max_length=10, choices=Way)
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.SET_NULL, null=True, related_name="confirmations"
+    )
+    good = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    bad = models.ForeignKey(SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    seen = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="+")
+    pairs = models.PositiveIntegerField(default=0)
+    outcome = models.CharField(max_length=30, blank=True)
+    reason = models.CharField(max_length=1000, blank=True)
+    figures = models.JSONField(default=dict)
+    tries = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    began_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["line"], condition=models.Q(outcome=""), name="one_open_confirmation_a_line"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"confirmation {self.pk}"
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome as a page writes it."""
+        return self.outcome.replace("_", " ")
+
+
+class Mute(models.Model):
+    """A person's word that nobody is called about a line, a trend, a metric or a target, until an instant or a version.
+
+    It is measured all the same. ended_at: it was taken back, or its version came. told_at: its author was told that it ends.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="mutes")
+    line = models.ForeignKey(Line, on_delete=models.CASCADE, null=True, related_name="mutes")
+    trend = models.ForeignKey(Trend, on_delete=models.CASCADE, null=True, related_name="mutes")
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, null=True, related_name="+")
+    metric = models.CharField(max_length=METRIC_LETTERS, blank=True)
+    until = models.DateTimeField()
+    until_version = models.ForeignKey(
+        SubjectVersion, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    reason = models.CharField(max_length=1000)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    began_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+    told_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["until", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(line__isnull=False, trend=None, target=None, metric="")
+                | models.Q(line=None, trend__isnull=False, target=None, metric="")
+                | models.Q(line=None, trend=None, target__isnull=False, metric="")
+                | (models.Q(line=None, trend=None, target=None) & ~models.Q(metric="")),
+                name="mute_has_one_scope",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    until__lte=models.F("began_at") + timedelta(days=MOST_MUTED_DAYS)
+                ),
+                name="mute_ends_in_90_days",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"mute {self.pk}"

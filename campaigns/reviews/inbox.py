@@ -27,7 +27,7 @@ from django.db.models.functions import Coalesce
 from campaigns.execution.manual_steps import open_requests
 from campaigns.kit.mappings import Columns
 from campaigns.kit.rights import Right, visible
-from campaigns.models import Conclusion, LaunchRequest, ManualStep, Mention
+from campaigns.models import Alert, Conclusion, LaunchRequest, ManualStep, Mention
 from campaigns.reviews.queries import conclusions_seen_by, mine, waiting_for
 
 MOST = 200
@@ -54,7 +54,10 @@ ANY_ROW = """
         EXISTS (SELECT FROM mine WHERE state = 'in_review') AS word,
         EXISTS (SELECT FROM campaigns_launchrequest WHERE state = 'waiting') AS launch,
         EXISTS (SELECT FROM campaigns_mention WHERE user_id = %(user)s AND seen_at IS NULL) AS mention,
-        EXISTS (SELECT FROM campaigns_manualstep WHERE done_at IS NULL) AS manual_step
+        EXISTS (SELECT FROM campaigns_manualstep WHERE done_at IS NULL) AS manual_step,
+        EXISTS (SELECT FROM campaigns_alert WHERE closed_at IS NULL AND handling = 'new' AND direction = 'worse'
+            AND evidence IN ('confirmed', 'repeated', 'unverified')
+            AND (owner_id IS NULL OR owner_id = %(user)s)) AS alert
 """
 MINE = """
     WITH mine AS (
@@ -76,6 +79,7 @@ class Waits(StrEnum):
     LAUNCH = "launch"
     MENTION = "mention"
     MANUAL_STEP = "manual_step"
+    ALERT = "alert"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,17 @@ def _manual_steps(user: User) -> QuerySet[ManualStep]:
     return visible(open_requests(), user, "target__team", Right.OPERATE)
 
 
+def _alerts(user: User) -> QuerySet[Alert]:
+    """Return the alerts that people are told of, and that nobody has handled: those of the user, and of nobody."""
+    rows = Alert.objects.filter(
+        closed_at=None,
+        handling=Alert.Handling.NEW,
+        direction=Alert.Direction.WORSE,
+        evidence__in=[*Alert.CALLING, Alert.Evidence.UNVERIFIED],
+    )
+    return visible(rows.filter(Q(owner=None) | Q(owner=user)), user, right=Right.WRITE)
+
+
 def _with_all(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows.select_related(*RELATED[rows.model])
 
@@ -181,6 +196,7 @@ ROWS: Mapping[str, Callable[[User], QuerySet[Any]]] = {
     Waits.LAUNCH: _launches,
     Waits.MENTION: _mentions,
     Waits.MANUAL_STEP: _manual_steps,
+    Waits.ALERT: _alerts,
 }
 SINCE: Mapping[str, Combinable] = {
     Waits.REVIEW: Coalesce("sent_at", "changed_at"),
@@ -189,6 +205,7 @@ SINCE: Mapping[str, Combinable] = {
     Waits.LAUNCH: F("asked_at"),
     Waits.MENTION: F("comment__at"),
     Waits.MANUAL_STEP: F("asked_at"),
+    Waits.ALERT: F("opened_at"),
 }
 RELATED: Mapping[type[Model], tuple[str, ...]] = {
     Conclusion: ("author", "team"),
@@ -200,4 +217,5 @@ RELATED: Mapping[type[Model], tuple[str, ...]] = {
         "comment__thread__conclusion",
     ),
     ManualStep: ("target__team", "campaign", "run"),
+    Alert: ("team", "good", "bad"),
 }

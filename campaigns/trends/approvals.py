@@ -17,7 +17,15 @@ from campaigns.planning import templates
 from campaigns.targets.allowed import allowed_on_each
 
 DAYS = 90
-APPROVED = ("cron", "zone", "by_version", "sessions_per_version", "minutes_a_week")
+APPROVED = (
+    "cron",
+    "zone",
+    "by_version",
+    "sessions_per_version",
+    "minutes_a_week",
+    "confirm",
+    "switch_id",
+)
 """What an approval covers of a line, beside its template, owner and servers: how often it loads them, and for how long."""
 
 

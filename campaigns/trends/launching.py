@@ -305,7 +305,7 @@ def _launched(line: Line, user: User, now: datetime, trigger: Occasion.Trigger) 
     if why := approvals.why_unapproved(line, now):
         pause_itself(line, why)
         return Result(Outcome.REFUSED, why)
-    active = line.campaigns.filter(state__in=Campaign.ACTIVE).first()
+    active = line.campaigns.filter(state__in=Campaign.ACTIVE).first() or measuring_again(line)
     if active is not None:
         is_asked = trigger in (Trigger.VERSION, Trigger.HOOK)
         outcome = Outcome.MERGED if is_asked else Outcome.SKIPPED
@@ -317,6 +317,17 @@ def _launched(line: Line, user: User, now: datetime, trigger: Occasion.Trigger) 
             return Result(Outcome.LAUNCHED, campaign=_campaign(line, user))
     except (Invalid, NotPossible, NoTemplate, NotAllowed, NotVisible, Refused) as error:
         return Result(Outcome.REFUSED, str(error))
+
+
+def launched(line: Line, user: User, now: datetime) -> Result:
+    """Launch a campaign of a locked line without a person's click, or say why not: to repeat a change."""
+    return _launched(line, user, now, trigger=Trigger.HAND)
+
+
+def measuring_again(line: Line) -> Campaign | None:
+    """Return the campaign that measures old and new versions on the target of a line now; a session would see either."""
+    rows = Campaign.objects.filter(confirmations__line=line, state__in=Campaign.ACTIVE)
+    return rows.order_by("pk").first()
 
 
 def _held_back(line: Line, now: datetime, trigger: Occasion.Trigger) -> Result | None:

@@ -16,9 +16,10 @@ from campaigns.kit.database_clock import database_now
 from campaigns.kit.errors import Invalid, NotPossible
 from campaigns.kit.forms import form_field, messages_of
 from campaigns.kit.mappings import FieldValues, JsonObject
+from campaigns.kit.outbox import announce
 from campaigns.kit.rights import Right, require_right
 from campaigns.kit.units import roughly
-from campaigns.models import Campaign, Factor, Line, Occasion, Template
+from campaigns.models import Announcement, Campaign, Factor, Line, Occasion, Target, Template
 from campaigns.planning import templates
 from campaigns.planning.checking import check
 from campaigns.planning.lifecycle.guards import name_to_confirm
@@ -59,19 +60,47 @@ class LineForm(forms.ModelForm):
             "cron",
             "zone",
             "minutes_a_week",
+            "confirm",
         )
 
-    field_order = ("name", "subject", *Meta.fields[1:])
+    field_order = ("name", "subject", "switch", *Meta.fields[1:])
+
+    switch = forms.ChoiceField(
+        required=False,
+        label="build that switches versions",
+        help_text="The setting of the target that installs a version. With it, old and new are measured side by side again.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["sessions_per_version"].required = False  # one, unless it is said
+        self.fields["confirm"].required = False
+
+    def offer_builds(self, target: Target | None) -> None:
+        """Offer the builds of a target; the only one is chosen unless a person says otherwise."""
+        field: forms.ChoiceField = self.fields["switch"]  # type: ignore[assignment]
+        names = builds_of(target)
+        field.choices = [("", "none"), *((name, name) for name in names)]
+        field.initial = names[0] if len(names) == 1 else ""
+        if not names:
+            del self.fields["switch"]
+
+    def clean_confirm(self) -> str:
+        """Return that it is measured again automatically where nothing is said."""
+        return self.cleaned_data["confirm"] or Line.Confirm.AUTOMATIC
 
     def offer(self, subjects: Sequence[Subject]) -> None:
         """Offer subjects, and time."""
         field: forms.ChoiceField = self.fields["subject"]  # type: ignore[assignment]
         named = [(each.name, f"{each.name} ({each.version} was installed)") for each in subjects]
         field.choices = [*named, (BY_TIME, "nothing: by time alone")]
+
+
+def builds_of(target: Target | None) -> list[str]:
+    """Return the settings of a target that install a version."""
+    if target is None:
+        return []
+    return list(target.setting_rows.filter(is_build=True).values_list("name", flat=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +155,12 @@ def begin(campaign: Campaign, data: FieldValues, user: User) -> Line:
         raise NotPossible(offered.refused)
     form = LineForm(data)
     form.offer(offered.subjects)
+    form.offer_builds(campaign.target)
     clean = _clean(form)
+    builds = builds_of(campaign.target)
+    switch = clean.pop("switch", "")
+    if "switch" not in data and len(builds) == 1:
+        switch = builds[0]
     line = Line(
         team=campaign.team,
         target=campaign.target,
@@ -136,6 +170,7 @@ def begin(campaign: Campaign, data: FieldValues, user: User) -> Line:
         metrics=[campaign.primary_metric],
         **clean,
     )
+    _set_switch(line, switch)
     line.template = _template(campaign, line.name, user)
     _check_schedule(line)
     _save(line, Action.LINE_CREATED, user)
@@ -143,6 +178,13 @@ def begin(campaign: Campaign, data: FieldValues, user: User) -> Line:
     for each in [*_earlier(campaign, line), campaign]:
         readings.read(line, each)
     return line
+
+
+def _set_switch(line: Line, name: object) -> None:
+    """Let a build of the line's target switch its versions; none with an empty name, or without versions."""
+    target = line.target
+    known = target.setting_rows.filter(is_build=True, name=name) if target and name else None
+    line.switch = known.first() if known is not None and line.subject else None
 
 
 def _template(campaign: Campaign, name: str, user: User) -> Template | None:
@@ -181,7 +223,12 @@ def change(line: Line, data: FieldValues, user: User) -> Line:
     line = _locked(line, user)
     form = LineForm(data)
     form.fields.pop("subject")
-    for name, value in _clean(form).items():
+    form.offer_builds(line.target)
+    clean = _clean(form)
+    if "switch" in data:
+        _set_switch(line, clean.get("switch", ""))
+    clean.pop("switch", None)
+    for name, value in clean.items():
         setattr(line, name, value)
     _check_schedule(line)
     _save(line, Action.LINE_EDITED, user)
@@ -247,6 +294,12 @@ def pause_itself(line: Line, reason: str) -> None:
     line.state, line.state_reason, line.due_at = Line.State.PAUSED, reason, None
     line.save(update_fields=["state", "state_reason", "due_at"])
     record(Action.LINE_PAUSED, user=None, subject=line, reason=reason)
+    announce(
+        Announcement.Kind.LINE_STOPPED,
+        line.team,
+        what=f"The line “{line}” is paused: {reason}",
+        path=reverse("line", args=[line.pk]),
+    )
 
 
 @transaction.atomic
@@ -262,7 +315,8 @@ def pause_scheduled(reason: str) -> list[Line]:
 
 def description_of(line: Line) -> JsonObject:
     """Return the values that the revision of a line covers."""
-    return {name: getattr(line, name) for name in LineForm.Meta.fields}
+    switch = line.switch.name if line.switch else ""
+    return {name: getattr(line, name) for name in LineForm.Meta.fields} | {"switch": switch}
 
 
 def expected_seconds(template: Template) -> float:
@@ -383,6 +437,8 @@ def _save(line: Line, action: Action, user: User) -> Line:
 
 
 def _recorded(line: Line) -> JsonObject:
-    return {"versions_of": line.subject} | {
-        name: getattr(line, name) for name in LineForm.Meta.fields if name != "name"
-    }
+    return (
+        {"versions_of": line.subject}
+        | {name: getattr(line, name) for name in LineForm.Meta.fields if name != "name"}
+        | {"switch": line.switch.name if line.switch else ""}
+    )

@@ -32,6 +32,7 @@ from campaigns.models import (
     Session,
     SubjectVersion,
     Trend,
+    TrendWord,
 )
 from campaigns.models.trends import VERSION_LETTERS
 from campaigns.planning.metrics import driver_if_known
@@ -124,11 +125,14 @@ def _border(line: Line, readings: Sequence[Reading]) -> set[int]:
         [facts[each.facts_id].facts for each in readings], [each.at for each in readings]
     )
     starts = {each.at: each for each in borders}
+    unknown = machine_borders(line)
     environment, moved = 0, []
     for place, reading in enumerate(readings):
         border = starts.get(place)
-        environment += border is not None
+        environment += border is not None or reading.pk in unknown
         shown = _shown(border)
+        if reading.pk in unknown:
+            shown = (shown or {}) | {"unknown": True}
         if (reading.environment, reading.border) != (environment, shown):
             reading.environment, reading.border = environment, shown
             moved.append(reading)
@@ -144,6 +148,12 @@ def _shown(border: Border | None) -> dict[str, Any] | None:
         return None
     changed = {name: list(values) for name, values in border.changed.items()}
     return {"changed": changed, "days": border.gap.days if border.gap else None}
+
+
+def machine_borders(line: Line) -> set[int]:
+    """Return the readings with which the machine changed, as a confirmation has shown, though no fact tells how."""
+    words = TrendWord.objects.filter(trend__line=line, word=TrendWord.Word.BORDER)
+    return set(words.exclude(reading=None).values_list("reading", flat=True))
 
 
 def _rank(line: Line) -> None:

@@ -6,11 +6,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
+from django.db.models import Q, QuerySet
+
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.numbers import change, change_span, counted
 from campaigns.kit.versions import key_of
-from campaigns.models import Line, Occasion, Point, Reading, SubjectVersion, TrendChange
+from campaigns.models import (
+    Alert,
+    AlertTrend,
+    Line,
+    Occasion,
+    Point,
+    Reading,
+    SubjectVersion,
+    TrendChange,
+)
 from campaigns.trends.looking import going_on
+from campaigns.trends.turned import interval_of, sign_of
 
 Evidence = Literal[
     "waits",
@@ -139,7 +151,39 @@ def _suspects(line: Line, versions: Sequence[int], readings: Sequence[Reading]) 
     found: dict[int, Suspect] = {}
     for row in rows.select_related("trend", "good").order_by("trend", "pk"):
         found.setdefault(row.trend_id, _suspect(row))
+    for alert in _alerts(line, versions, readings):
+        if alert.alert.handling in ACCEPTED:
+            found.pop(alert.trend_id, None)
+        else:
+            found[alert.trend_id] = _judged_again(alert)
     return sorted(found.values(), key=lambda each: -abs(each.change or math.inf))
+
+
+ACCEPTED = (Alert.Handling.EXPECTED, Alert.Handling.NOT_A_REGRESSION)
+"""What people said is no regression holds nobody up."""
+
+
+def _alerts(
+    line: Line, versions: Sequence[int], readings: Sequence[Reading]
+) -> QuerySet[AlertTrend]:
+    """Return what alerts say of the trends of a version, the newest last."""
+    rows = AlertTrend.objects.filter(trend__line=line, direction=Alert.Direction.WORSE)
+    of_version = Q(alert__bad__in=versions) | Q(reading__in=readings)
+    return rows.filter(of_version).select_related("alert__good", "trend").order_by("pk")
+
+
+def _judged_again(row: AlertTrend) -> Suspect:
+    sign = sign_of(row.trend)
+    low, high = interval_of(row.trend, row.low, row.high)
+    return Suspect(
+        trend=row.trend_id,
+        label=row.trend.label,
+        evidence=next(each for each in WORST if each == row.evidence),
+        good=str(row.alert.good or ""),
+        change=_percent(None if row.estimate is None else sign * row.estimate),
+        low=_percent(low),
+        high=_percent(high),
+    )
 
 
 def _suspect(row: TrendChange) -> Suspect:

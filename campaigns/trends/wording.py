@@ -79,6 +79,8 @@ def border_text(border: Json | None) -> str:
     ]
     more = len(changed) - MOST_FACTS
     parts = changed[:MOST_FACTS] + ([f"{counted(more, 'other fact')} changed"] if more > 0 else [])
+    if border.get("unknown"):
+        parts.append("the machine changed, and no fact tells how")
     if border.get("days") is not None:
         parts.append(f"nothing was measured for {counted(border['days'], 'day')}")
     text = ", and ".join(parts)

@@ -22,7 +22,7 @@ from campaigns.results.api import evidence, history, retention, submissions, wat
 from campaigns.reviews.api import bundles, comments, conclusions, reports
 from campaigns.targets.api import credentials, populations, recipes, targets, trying, watches
 from campaigns.targets.api import settings as target_settings
-from campaigns.trends.api import lines
+from campaigns.trends.api import alerts, lines
 
 RUN = "campaigns/<int:pk>/runs/<int:position>"
 ATTEMPT = f"{RUN}/attempts/<int:number>"
@@ -281,6 +281,11 @@ urlpatterns = [
     path("lines/<int:pk>/readings", lines.Readings.as_view(), name="api-readings"),
     path("lines/<int:pk>/standing", lines.OneStanding.as_view(), name="api-standing"),
     path("lines/<int:pk>/trends", lines.Trends.as_view(), name="api-trends"),
+    path("alerts", alerts.Alerts.as_view(), name="api-line-alerts"),
+    path("alerts/<int:pk>", alerts.OneAlert.as_view(), name="api-alert"),
+    path("alerts/<int:pk>/<slug:word>", alerts.AlertWord.as_view(), name="api-alert-word"),
+    path("mutes", alerts.Mutes.as_view(), name="api-mutes"),
+    path("mutes/<int:pk>/end", alerts.EndMute.as_view(), name="api-mute-end"),
     path("trends/<int:pk>/points", lines.Points.as_view(), name="api-points"),
     path("campaigns/<int:pk>/alerts", findings.Alerts.as_view(), name="api-alerts"),
     path("activity", activity.Activity.as_view(), name="api-activity"),

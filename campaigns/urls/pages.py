@@ -15,7 +15,7 @@ from campaigns.reviews.reports import links
 from campaigns.reviews.reports import links as report_links
 from campaigns.targets.pages import credentials, populations, recipes, targets, watches
 from campaigns.targets.pages import settings as target_settings
-from campaigns.trends.pages import hooks, lines
+from campaigns.trends.pages import alerts, hooks, lines
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -166,6 +166,11 @@ urlpatterns = [
     path("campaigns/<int:pk>/template/", team_templates.template_new, name="template-new"),
     path("campaigns/<int:pk>/line/", lines.line_new, name="line-new"),
     path("hooks/<str:token>/", hooks.line_hook, name="line-hook"),
+    path("alerts/", alerts.alert_list, name="alert-list"),
+    path("alerts/<int:pk>/", alerts.alert_page, name="alert"),
+    path("alerts/<int:pk>/<slug:word>/", alerts.alert_word, name="alert-word"),
+    path("lines/<int:pk>/mute/", alerts.line_mute, name="line-mute"),
+    path("mutes/<int:pk>/end/", alerts.mute_end, name="mute-end"),
     path("lines/", lines.line_list, name="line-list"),
     path("lines/<int:pk>/", lines.line_page, name="line"),
     path("lines/<int:pk>/edit/", lines.line_edit, name="line-edit"),

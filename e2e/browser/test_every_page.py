@@ -72,6 +72,7 @@ def paths(perfdash, paired, slow):
     return {
         "home": "/",
         "board": "/board/",
+        "alerts": "/alerts/",
         "lines": "/lines/",
         "line": f"/lines/{line}/",
         "change a line": f"/lines/{line}/edit/",

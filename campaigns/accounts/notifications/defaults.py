@@ -17,6 +17,7 @@ KINDS = [
     Kind.LAUNCH_REQUESTED,
     Kind.LAUNCH_DECIDED,
     Kind.CREDENTIAL_ENDS,
+    Kind.ALERT_ASSIGNED,
 ]
 """Events that are addressed to a person; events of campaigns have to be subscribed to."""
 

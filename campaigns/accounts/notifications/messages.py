@@ -42,6 +42,14 @@ HAPPENED: Mapping[str, tuple[str, str]] = {
     ),
     Kind.LAUNCH_DECIDED: ("A launch was decided on", "Look at the campaign."),
     Kind.CREDENTIAL_ENDS: ("A credential ends", "Give it a new certificate."),
+    Kind.ALERT_CONFIRMED: (
+        "A change of a line is confirmed",
+        "Look at the alert, and take it, or say what it is.",
+    ),
+    Kind.ALERT_ASSIGNED: ("An alert is yours", "Look at it, and say what it is."),
+    Kind.ALERT_REOPENED: ("An alert was re-opened", "Look at it again."),
+    Kind.LINE_STOPPED: ("A line stopped", "Put right what stopped it, and resume the line."),
+    Kind.LINES_DIGEST: ("Lines this morning", "Look at the alerts."),
     Kind.TRIAL: ("This is a test", "There is nothing to do: the channel works."),
 }
 """Title and next step of each kind; an announcement can replace the next step."""

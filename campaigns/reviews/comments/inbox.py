@@ -6,7 +6,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from campaigns.kit.mappings import JsonObject
-from campaigns.models import Conclusion, LaunchRequest, ManualStep, Mention
+from campaigns.models import Alert, Conclusion, LaunchRequest, ManualStep, Mention
 from campaigns.reviews.comments.places import place_text
 from campaigns.reviews.inbox import Waiting, Waits
 
@@ -75,6 +75,13 @@ def _manual_step(row: ManualStep) -> Told:
     return row.target.name, _short(f"Manual step needed: {row.words}"), path, row.target.team.name
 
 
+def _alert(row: Alert) -> Told:
+    what = f"{row.subject} {row.bad}" if row.bad else f"Alert {row.pk}"
+    before = f" than {row.good}" if row.good else ""
+    text = f"Worse{before}: {row.get_evidence_display()}. Take it, or say what it is."
+    return what, text, reverse("alert", args=[row.pk]), row.team.name
+
+
 def _page(row: Conclusion) -> str:
     return reverse("conclusion", args=[row.pk])
 
@@ -90,4 +97,5 @@ TOLD: JsonObject = {
     Waits.LAUNCH: _launch,
     Waits.MENTION: _mention,
     Waits.MANUAL_STEP: _manual_step,
+    Waits.ALERT: _alert,
 }

@@ -23,6 +23,7 @@ def cases(name):
 def test_a_confirmation_has_the_known_outcome(case):
     worse = confirmation.of_pairs(case["log_ratios"])
     moved = confirmation.moved(case["history"], case["old_again"])
+    assert worse is not None
     assert worse.p == pytest.approx(case["p_worse"], rel=1e-9)
     assert moved == pytest.approx(case["p_machine"], rel=1e-9)
     assert confirmation.words([worse.p], [moved]) == [case["word"]]
@@ -32,6 +33,7 @@ def test_a_confirmation_has_the_known_outcome(case):
 def test_a_recovery_is_the_known_one(case):
     upper = confirmation.upper_bound(case["before"], case["after"])
     margin = case["margin_pct"] / 100
+    assert upper is not None
     assert 100 * math.expm1(upper) == pytest.approx(case["upper_pct"], rel=1e-9)
     assert confirmation.is_recovered(case["before"], case["after"], margin) == case["recovered"]
 
@@ -58,8 +60,10 @@ def test_several_suspected_trends_are_one_family():
 
 
 def test_values_without_noise_are_equal_or_differ():
-    assert confirmation.of_pairs([0.0] * 6).p == 1.0
-    assert confirmation.of_pairs([0.05] * 6).p == 0.0
+    same, other = confirmation.of_pairs([0.0] * 6), confirmation.of_pairs([0.05] * 6)
+    assert same is not None
+    assert other is not None
+    assert (same.p, other.p) == (1.0, 0.0)
     assert confirmation.moved([1.0] * 5, [1.0] * 3) == 1.0
     assert confirmation.moved([1.0] * 5, [1.1] * 3) == 0.0
 

@@ -21,6 +21,10 @@ def line(telling, target, person):
     return line_from(measured(target, person, days=40), person)
 
 
+def suspicions(line):
+    return screening.suspicions(line)
+
+
 def changes():
     names = ("trend", "kind", "direction", "reading", "good", "bad", "estimate", "p", "suspected")
     return list(TrendChange.objects.order_by("trend", "kind", "reading").values_list(*names))
@@ -34,7 +38,7 @@ def test_a_slow_new_version_is_suspected_in_each_trend(line):
     remembered(line, [0] * 12 + [8])
     readings.rebuild(line)
 
-    one, other = screening.suspicions(line)
+    one, other = suspicions(line)
 
     assert (one.kind, one.direction, str(one.good), str(one.bad)) == (
         "screen", "worse", "3.211.0", "3.212.0",
@@ -50,7 +54,7 @@ def test_a_quiet_line_has_no_suspicion_and_says_how_large_p_is(line):
     remembered(line, [0] * 12)
     readings.rebuild(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
     assert [state["suspected"] for state in states(line)] == [""] * 2
     assert all(state["p"] > 0.1 and state["more"] == 0 for state in states(line))
 
@@ -59,7 +63,7 @@ def test_with_little_history_nothing_is_suspected(line):
     remembered(line, [0, 0, 90])
     readings.rebuild(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
     assert [(state["p"], state["more"]) for state in states(line)] == [(None, 3)] * 2
 
 
@@ -67,7 +71,7 @@ def test_a_difference_below_the_margin_is_none(line):
     remembered(line, [0] * 30 + [1.8], wobble=0.05)
     readings.rebuild(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
     assert states(line)[0]["p"] < 0.001
 
 
@@ -75,23 +79,21 @@ def test_a_better_version_is_listed_as_such(line):
     remembered(line, [0] * 12 + [-8])
     readings.rebuild(line)
 
-    assert {(each.kind, each.direction) for each in screening.suspicions(line)} == {
-        ("screen", "better")
-    }
+    assert {(each.kind, each.direction) for each in suspicions(line)} == {("screen", "better")}
 
 
 def test_within_one_version_it_is_the_machine(line):
     remembered(line, [0] * 12 + [8], versions=["3.200.0"] * 13)
     readings.rebuild(line)
 
-    assert {each.kind for each in screening.suspicions(line)} == {"machine"}
+    assert {each.kind for each in suspicions(line)} == {"machine"}
 
 
 def test_a_level_that_has_changed_names_its_range(line):
     remembered(line, [0] * 10 + [8] * 6)
     readings.rebuild(line)
 
-    found = [each for each in screening.suspicions(line) if each.kind == "change"]
+    found = [each for each in suspicions(line) if each.kind == "change"]
 
     assert [(str(each.good), str(each.bad)) for each in found] == [("3.209.0", "3.210.0")] * 2
     assert TrendChange.objects.filter(kind="change", suspected=True).count() == 2
@@ -102,7 +104,7 @@ def test_a_level_of_an_earlier_environment_is_history(line):
     of_environment(stored[16:], kernel="6.12")
     readings.rebuild(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
     assert TrendChange.objects.filter(kind="change").count() == 2
 
 
@@ -113,7 +115,7 @@ def test_what_is_not_reproduced_is_suspected_no_more(line):
 
     screening.screen(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
 
 
 def test_reading_again_keeps_what_was_said_of_a_point(line, person):
@@ -129,7 +131,7 @@ def test_too_many_failures_are_suspected_at_once(line):
     remembered(line, [0, 0, 0], flags={2: "too_many_failures"})
     readings.rebuild(line)
 
-    assert {(each.kind, str(each.good), str(each.bad), each.p) for each in screening.suspicions(line)} == {
+    assert {(each.kind, str(each.good), str(each.bad), each.p) for each in suspicions(line)} == {
         ("failing", "3.201.0", "3.202.0", None)
     }  # fmt: skip
 
@@ -140,7 +142,7 @@ def test_a_history_that_is_older_than_its_line_raises_no_suspicion(line):
 
     readings.rebuild(line)
 
-    assert screening.suspicions(line) == []
+    assert suspicions(line) == []
     assert TrendChange.objects.count() == 2
 
 
@@ -153,7 +155,7 @@ def test_a_session_that_is_added_finds_what_a_rebuild_finds(line, person):
     readings.rebuild(line)
 
     assert (changes(), states(line)) == step
-    assert {each.reading for each in screening.suspicions(line)} >= {reading}
+    assert {each.reading for each in suspicions(line)} >= {reading}
 
 
 def test_older_changes_stay_as_they_were_found(line, person):
@@ -172,6 +174,6 @@ def test_suspicions_are_read_in_one_query(line):
     readings.rebuild(line)
 
     with CaptureQueriesContext(connection) as captured:
-        assert len(screening.suspicions(line)) == 2
+        assert len(suspicions(line)) == 2
 
     assert len(captured) == 1

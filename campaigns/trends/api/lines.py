@@ -50,7 +50,7 @@ def require_few(line: Line) -> None:
 
 
 class LineInput(FormInput):
-    """The name, the schedule and the budget of a line."""
+    """The name, the schedule and the budget of a line, and how a change is measured again."""
 
     form = lines.LineForm
     without = ("subject",)
@@ -91,7 +91,7 @@ class Lines(Api):
     @operation("list_lines", "lines", answer=LineOutput, filters=LineFilters)
     def get(self, request: Request) -> Response:
         """Lines of your teams, the newest first."""
-        rows = visible(Line.objects.select_related("team", "owner"), self.user)
+        rows = visible(Line.objects.select_related("team", "owner", "switch"), self.user)
         return self.page(rows, LineOutput, "-pk", LineFilters)
 
     @operation("create_line", "lines", body=NewLineInput, answer=LineOutput, refusals=[NOT_FOUND])
@@ -113,7 +113,7 @@ class OneLine(Api):
     @operation("get_line", "lines", answer=LineOutput)
     def get(self, request: Request, pk: int) -> Response:
         """One line, also one that has ended."""
-        row = get_object_or_404(Line.objects.select_related("team", "owner"), pk=pk)
+        row = get_object_or_404(Line.objects.select_related("team", "owner", "switch"), pk=pk)
         return self.one(row, LineOutput, lines.description_of)
 
     @operation("edit_line", "lines", body=LineInput, answer=LineOutput)

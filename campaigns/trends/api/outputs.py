@@ -13,7 +13,7 @@ from campaigns.trends.wording import border_text
 
 
 class LineOutput(ModelOutput[Line]):
-    """A line. `template`, `target`: null where its campaigns come from outside. `subject`: empty where time is the axis."""
+    """A line. `switch`: the build of the target that installs a version; null without one. `template`, `target`: null where its campaigns come from outside. `subject`: empty where time is the axis."""
 
     team = serializers.CharField(source="team.name")
     template = serializers.IntegerField(source="template_id", allow_null=True)
@@ -22,6 +22,7 @@ class LineOutput(ModelOutput[Line]):
     state_reason = text()
     subject = text()
     cron = text()
+    switch = serializers.CharField(source="switch.name", allow_null=True, default=None)
     metrics = serializers.ListField(child=serializers.CharField())
     restless = serializers.ListField(child=serializers.CharField())
 
@@ -45,6 +46,8 @@ class LineOutput(ModelOutput[Line]):
             "zone",
             "due_at",
             "minutes_a_week",
+            "switch",
+            "confirm",
             "metrics",
             "restless",
             "created_at",

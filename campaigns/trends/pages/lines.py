@@ -125,6 +125,7 @@ def line_new(request: HttpRequest, pk: int) -> HttpResponse:
     }
     form = lines.LineForm(posted(request), initial=initial)
     form.offer(beginning.subjects)
+    form.offer_builds(campaign.target)
     if request.method != "POST":
         return _form(request, form, campaign=campaign)
     try:
@@ -147,6 +148,7 @@ def line_edit(request: HttpRequest, pk: int) -> HttpResponse:
     stored = lines.description_of(line)
     form = lines.LineForm(posted(request), initial=stored)
     del form.fields["subject"]
+    form.offer_builds(line.target)
     changed, status = None, 200
     if request.method == "POST":
         try:

@@ -11,6 +11,7 @@ from campaigns.accounts.access import make_token
 from campaigns.kit.encryption import token_hash
 from campaigns.kit.histogram import encode
 from campaigns.models import (
+    Alert,
     Attempt,
     AttemptOutput,
     Block,
@@ -26,6 +27,7 @@ from campaigns.models import (
     LaunchRequest,
     Line,
     ManualStep,
+    Mute,
     Population,
     Program,
     PublicLink,
@@ -174,6 +176,11 @@ def rows_of(team: Team, number: int) -> Rows:
                 expires_at=Now(),
             ).pk,
             "lines": line.pk,
+            "alerts": Alert.objects.create(team=team, bad_at=Now()).pk,
+            "word": "acknowledge",
+            "mutes": Mute.objects.create(
+                team=team, line=line, until=Now(), reason="noise", by=founder
+            ).pk,
             "trends": trend.pk,
             "help": "api",
             "examples": "sync-study",
