@@ -1,6 +1,6 @@
 """What the last probe of a line's target told of the line's subject, and how often that was measured. Reads only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from campaigns.kinds.base import Subject
@@ -8,6 +8,7 @@ from campaigns.kit.numbers import counted
 from campaigns.kit.versions import key_of
 from campaigns.models import Campaign, FoundSetting, Line, Reading, SubjectVersion, Target
 from campaigns.planning.metrics import driver_if_known
+from campaigns.trends.told import as_kept
 
 TWICE = timedelta(seconds=60)
 """Another version counts if two probes see it, so long apart: an upgrade that goes on is no version."""
@@ -35,7 +36,8 @@ def look_of(line: Line) -> Look | None:
     driver = driver_if_known(line.kind)
     facts = {each["name"]: str(each["measured"]) for each in target.proofs}
     told = driver.subjects(facts) if driver and line.subject else ()
-    return Look(target.probed_at, next((each for each in told if each.name == line.subject), None))
+    own = next((each for each in told if each.name == line.subject), None)
+    return Look(target.probed_at, own and replace(own, version=as_kept(own.version)))
 
 
 def _switched(target: Target) -> bool:

@@ -1,7 +1,7 @@
 """What the target of a session told: versions of subjects, and the facts of its environment. Reads only."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -11,12 +11,19 @@ from campaigns.kinds.base import SIMULATOR, Driver, Subject
 from campaigns.kit.database_clock import database_now
 from campaigns.kit.network import normalised_address
 from campaigns.models import Attempt, Campaign, EnvironmentFact, Run, Session
+from campaigns.models.trends import VERSION_LETTERS
 from campaigns.planning.metrics import driver_if_known
 from campaigns.results.environment import WHICH_TARGET, place_of
 
 SOON = timedelta(minutes=5)
 """A file may say that it was measured so far in the future: clocks differ."""
 ADDRESS = "target: address"
+
+
+def as_kept(version: str) -> str:
+    """Return a version as it is kept and shown: printable, and at most so long as a column."""
+    shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in version)
+    return shown[:VERSION_LETTERS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,8 @@ def told_in(campaign: Campaign, session: Session) -> Told:
     first = _of_target([(each.name, each.value) for each in reversed(observed)], observed)
     last = _of_target([(each.name, each.value_after or each.value) for each in observed], observed)
     # Of several targets each has versions of its own.
-    subjects = list(driver.subjects(last)) if driver and not campaign.places.exists() else []
+    told = driver.subjects(last) if driver and not campaign.places.exists() else ()
+    subjects = [replace(each, version=as_kept(each.version)) for each in told]
     facts = _environment(observed, driver, subjects)
     if campaign.target is not None:
         facts[ADDRESS] = normalised_address(campaign.target.base_url)
