@@ -1,6 +1,6 @@
 """Pages that define a campaign: new, edit, clone, and the live plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from campaigns.kinds.base import REFUSED
+from campaigns.kinds.base import REFUSED, Driver
 from campaigns.kit.errors import Invalid, NotConfirmed, NotPossible
 from campaigns.kit.events import work_waits
 from campaigns.kit.forms import is_key
@@ -275,11 +275,18 @@ def _initial(request: HttpRequest) -> Entered:
     target = known.filter(pk=int(key)).first() if is_key(key) else None
     kind = request.GET.get("kind", "")
     if kind not in kinds and target is not None:
-        kind = next((name for name, d in kinds.items() if d.probes(target.family)), "")
+        kind = _of_fewest_families(
+            {name: each for name, each in kinds.items() if each.probes(target.family)}
+        )
     if kind not in kinds:
-        kind = next(iter(kinds), "")
+        kind = _of_fewest_families(kinds)
     entered = _with_preset(request, forms.blank(kind, teams, target), request.GET.get("preset", ""))
     return forms.as_calibration(entered, target) if "calibrate" in request.GET else entered
+
+
+def _of_fewest_families(kinds: Mapping[str, Driver]) -> str:
+    """Return the kind that is most about its servers, which a form begins with; an empty text where there is none."""
+    return min(kinds, key=lambda name: len(kinds[name].families), default="")
 
 
 def _with_preset(request: HttpRequest, entered: Entered, name: str) -> Entered:

@@ -62,7 +62,8 @@ class Comparing:
         file = self.folder + FINDINGS.file
         computed = {name: each for name, each in results.items() if not name.startswith("brief:")}
         for name in sorted(stored.keys() - computed.keys()):
-            yield Difference(file, name, "a finding", MISSING)
+            if not says_nothing(name, stored[name]["result"]):
+                yield Difference(file, name, "a finding", MISSING)
         for name in sorted(computed.keys() - stored.keys()):
             yield Difference(file, name, MISSING, "a finding")
         for name, line in stored.items():
@@ -105,6 +106,27 @@ class Comparing:
         except (IndexError, KeyError):
             return change.path
         return f"{change.path} (run {run['position']})"
+
+
+def says_nothing(name: str, result: Any) -> bool:
+    """Return whether a finding describes a metric that no run has a value of; such ones were stored until none of them was offered."""
+    match name.partition(":")[0], result:
+        case "cells", {"cells": cells}:
+            return all(
+                _is_empty(each["summary"]) and all(run["value"] is None for run in each["runs"])
+                for each in cells
+            )
+        case "brief", {"cells": cells}:
+            return all(_is_empty(each["summary"]) and not any(each["values"]) for each in cells)
+        case "density", {"cells": cells}:
+            return all(each["density"] is None for each in cells)
+        case "drift", {"blocks": blocks, "sessions": sessions}:
+            return not blocks and not sessions
+    return False
+
+
+def _is_empty(summary: Json | None) -> bool:
+    return summary is None or all(summary[name] is None for name in ("mean", "gmean", "median"))
 
 
 def is_of_a_rule(change: Change) -> bool:

@@ -59,7 +59,7 @@ def test_the_published_campaign_has_its_answer(prepared):
 def test_a_second_call_changes_nothing(prepared, manage, django_assert_max_num_queries):
     before = [str(row) for row in Campaign.objects.order_by("pk").values()]
 
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         printed = manage("prepare", "--sandbox-url", URL)
 
     assert printed == ""

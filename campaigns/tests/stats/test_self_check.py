@@ -244,5 +244,5 @@ def test_the_sentences_that_are_counted_do_crown_a_setting_that_is_faster():
 
     sentence = sentences.sentence_of(cells, interleaved=True)
 
-    assert sentence == "W a is the fastest; b is 35 % slower."
+    assert sentence == "W a is the fastest; b is 35.0 % slower."
     assert sentences.crowns(sentence)

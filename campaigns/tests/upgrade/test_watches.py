@@ -14,7 +14,7 @@ def rows() -> list[tuple[object, ...]]:
 
 def test_watches_of_then_go_on_by_ssh_and_have_their_names_again_after_the_way_back(upgraded):
     call_command("migrate", "campaigns", BEFORE, verbosity=0)
-    target = Target.objects.earliest("pk")
+    target = Target.objects.order_by("pk").values_list("pk", flat=True)[0]
     then = [
         ("haproxy_ssh", "proxy.example", {"socket": "/run/h.sock"}),
         ("puma_ssh", "[fd00::1]:2222", {"state_file": "/run/puma.state"}),
@@ -23,10 +23,10 @@ def test_watches_of_then_go_on_by_ssh_and_have_their_names_again_after_the_way_b
         ("ssh", "proxy.example", {}),
     ]
     for source, address, options in then:
-        Watch.objects.create(target=target, source=source, address=address, options=options)
-    attempt = Attempt.objects.earliest("pk")
+        Watch.objects.create(target_id=target, source=source, address=address, options=options)
+    attempt = Attempt.objects.order_by("pk").values_list("pk", flat=True)[0]
     Watched.objects.create(
-        attempt=attempt,
+        attempt_id=attempt,
         source="haproxy_ssh",
         address="proxy.example",
         state="whole",

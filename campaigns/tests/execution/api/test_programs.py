@@ -240,20 +240,20 @@ def test_a_program_of_another_team_is_no_kind_here(api, other_team, settings):
     settings.WORKER_PROGRAMS = "operators"
     row = Program.objects.create(
         team=other_team,
-        name="theirs",
-        kind="theirs-12345678",
+        name="othershammer",
+        kind="othershammer-12345678",
         state="published",
-        definition={"name": "theirs", "arguments": ["true"]},
+        definition={"name": "othershammer", "arguments": ["true"]},
     )
-    for name in ("theirs", row.kind):
+    for name in ("othershammer", row.kind):
         for path in ("kinds/{}", "kinds/{}/schema"):
             assert in_words_of_none(api.get(path.format(name)), name) == in_words_of_none(
                 api.get(path.format("nothing")), "nothing"
             )
-    assert "theirs" not in str(api.get("kinds")[1]["results"])
+    assert "othershammer" not in str(api.get("kinds")[1]["results"])
     status, problem = api.get("kinds/nothing")
-    assert (status, "theirs" in str(problem)) == (404, False)
-    status, problem = api.post("programs", {"definition": SORT | {"name": "theirs"}})
+    assert (status, "othershammer" in str(problem)) == (404, False)
+    status, problem = api.post("programs", {"definition": SORT | {"name": "othershammer"}})
     assert (status, "of another team" in str(problem)) == (400, True)
 
 

@@ -105,6 +105,6 @@ def test_presets_name_levels_that_the_form_takes():
     for preset in PRESETS:
         assert not form(**preset.parameters).errors
         beside = {*preset.parameters, *preset.factors} - set(driver.parameters.base_fields)
-        assert beside <= simulated_katello.SETTINGS.keys()
+        assert beside <= {*simulated_katello.SETTINGS, simulated_katello.PROFILE}
         for level in preset.factors.get("hosts", ()):
             assert not form(hosts=level).errors

@@ -220,3 +220,21 @@ def test_a_tab_can_tell_how_far_its_campaign_is_and_how_it_ended(browser, draft,
         ended = Page(browser.get(address)).by_id("ended")
         assert (ended["data-mark"], ended["data-name"]) == (mark, campaign.name)
         assert icon in str(ended["data-icon"])
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [("http", "downloader"), ("pulp", "sync"), ("postgresql", "sql"), ("", "downloader")],
+    ids=["http", "pulp", "postgresql", "no target"],
+)
+def test_a_form_begins_with_the_kind_that_is_most_about_the_server(browser, family, kind):
+    query = {}
+    if family:
+        query["target"] = Target.objects.create(
+            name="mirror", family=family, base_url="http://127.0.0.2:80", address="127.0.0.2:80"
+        ).pk
+
+    page = Page(browser.get(NEW, query))
+
+    (chosen,) = [each for each in page.named("kind") if "checked" in each]
+    assert chosen["value"] == kind

@@ -297,7 +297,7 @@ SENTENCES = {
         "49.6 to 50.6 % (95 %), 12 runs, one session.",
     ),
     "levels: 30 of them": (
-        "Workers 30 is the fastest; 29 is 2.76 % slower, 1 takes 30 times as long.",
+        "Workers 30 is the fastest; 29 is 2.8 % slower, 1 takes 30 times as long.",
         "Each step is shown; 180 runs, one session.",
     ),
     "levels: numbers as names": (
