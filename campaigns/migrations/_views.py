@@ -9,6 +9,7 @@ from pathlib import Path
 from django.db.migrations.operations.special import RunSQL
 
 VIEWS = (
+    "alerts",
     "trend_changes",
     "trend_points",
     "bindings",

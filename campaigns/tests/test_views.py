@@ -27,7 +27,7 @@ __all__ = ["interleaved", "paired", "published", "target"]
 pytestmark = pytest.mark.django_db
 
 JSONB = 3802
-NEWEST = 8
+NEWEST = 9
 """The state of the views that the newest migration makes."""
 GUIDE = Path(settings.BASE_DIR, "docs/how-to/grafana.md").read_text()
 WIDER = "ALTER TABLE campaigns_run ALTER COLUMN state TYPE varchar(30)"

@@ -1,6 +1,11 @@
 """The columns of the views that others read, as they were released: nothing here is ever taken away."""
 
 COLUMNS = {
+    "alerts": (
+        "time timestamptz, timeend timestamptz, text text, tags _text, alert_id int8, subject "
+        "varchar, direction varchar, good varchar, bad varchar, evidence varchar, handling varchar, "
+        "closed varchar, trends int8"
+    ),
     "attempts": (
         "campaign_id int8, campaign varchar, run int4, attempt int4, state varchar, phase "
         "varchar, reason text, pool varchar, worker varchar, host varchar, queued_at "

@@ -30,6 +30,7 @@ from prometheus_client.registry import Collector
 from campaigns.kit import broker
 from campaigns.kit.messages import ANALYSIS, CONTROL
 from campaigns.models import (
+    Alert,
     Announcement,
     Attempt,
     Campaign,
@@ -91,6 +92,7 @@ class Figures:
     channels_off: int
     workers: dict[str, int]
     lines: dict[str, int]
+    alerts: dict[tuple[str, str], int]
     line_overdue_seconds: float
     dispatched_seconds_ago: float | None
 
@@ -114,6 +116,7 @@ def figures() -> Figures:
             channels_off=Channel.objects.filter(is_on=False).exclude(off_reason="").count(),
             workers=present_by_pool(),
             lines=_by_state(Line.objects.all(), Line.State.values),
+            alerts=_open_alerts(),
             line_overdue_seconds=_most_overdue(),
             dispatched_seconds_ago=Dispatcher.objects.values_list(
                 Extract(Now() - F("ticked_at"), "epoch"), flat=True
@@ -140,6 +143,14 @@ def _oldest_delivery() -> float:
     waiting = Delivery.objects.filter(state=Delivery.State.WAITING).order_by("created_at")
     age = waiting.values_list(Extract(Now() - F("created_at"), "epoch"), flat=True).first()
     return float(age or 0)
+
+
+def _open_alerts() -> dict[tuple[str, str], int]:
+    """Return the number of open alerts by evidence and handling."""
+    rows = Alert.objects.filter(closed_at=None).order_by().values_list("evidence", "handling")
+    return {
+        (evidence, handling): number for evidence, handling, number in rows.annotate(Count("pk"))
+    }
 
 
 def _most_overdue() -> float:
@@ -289,6 +300,12 @@ def _of_database(result: Figures) -> Iterator[Metric]:
     yield _by("perfdash_runs", "Runs, by state.", "state", result.runs)
     yield _by("perfdash_campaigns", "Campaigns, by state.", "state", result.campaigns)
     yield _by("perfdash_lines", "Lines, by state.", "state", result.lines)
+    alerts = GaugeMetricFamily(
+        "perfdash_alerts", "Open alerts, by evidence and handling.", labels=["evidence", "handling"]
+    )
+    for labels, number in result.alerts.items():
+        alerts.add_metric(list(labels), number)
+    yield alerts
     yield _one(
         "perfdash_line_overdue_seconds",
         "How long the line that is due has waited to be looked at.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaigns.models import Point, SubjectVersion, TrendChange
+from campaigns.models import Alert, AlertTrend, Point, SubjectVersion, TrendChange
 from campaigns.tests.trends.measuring import another, line_from, measured, telling
 from campaigns.trends import asking, launching
 from campaigns.trends.standing import standing_of
@@ -94,3 +94,40 @@ def test_what_is_suspected_is_named_with_its_size(line, person, kind, evidence, 
     )
     assert (found.campaign, found.sessions, found.trends) == (reading.session.campaign_id, 1, 2)
     assert standing_of(line, "3.1.0").evidence == "quiet"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "handling", "said_of_it"),
+    [
+        ("confirmed", "new", "confirmed"), ("machine", "new", "machine"), ("unverified", "new", "unverified"),
+        ("not_reproduced", "new", "not_reproduced"), ("confirmed", "expected", "quiet"),
+        ("confirmed", "not_a_regression", "quiet"),
+    ],
+    ids=["confirmed", "machine", "unverified", "not-reproduced", "expected", "dismissed"],
+)  # fmt: skip
+def test_an_alert_says_more_than_a_suspicion(line, person, evidence, handling, said_of_it):
+    reading = another(line, person, days=3, core="3.2.0")
+    judge_all(line)
+    good, bad = SubjectVersion.objects.order_by("position")
+    trend = line.trends.first()
+    TrendChange.objects.filter(trend__line=line).delete()
+    TrendChange.objects.create(
+        trend=trend, kind="screen", direction="worse", reading=reading, good=good, bad=bad,
+        estimate=0.06, low=0.02, high=0.10, p=0.01, suspected=True,
+    )  # fmt: skip
+    alert = Alert.objects.create(
+        team=line.team, subject="core", good=good, bad=bad, bad_at=reading.at, evidence=evidence,
+        handling=handling,
+    )  # fmt: skip
+    AlertTrend.objects.create(
+        alert=alert, trend=trend, direction="worse", kind="screen", reading=reading, seen=reading,
+        estimate=0.08, low=0.05, high=0.11, evidence=evidence,
+    )  # fmt: skip
+
+    found = standing_of(line, "3.2.0")
+
+    assert found.evidence == said_of_it
+    if said_of_it == "confirmed":
+        assert found.text == (
+            f"core 3.2.0 is confirmed to be worse than 3.1.0: {trend.label}, +8.3 % (+5.1 … +11.6 %, 95 %)."
+        )
