@@ -79,8 +79,8 @@ class Ranked:
         """Return in few words which of them may be the best: “20”, “15 or 20”, “one of 4”, “not judged”, “none shown”."""
         if best.unknown:
             return "not judged"
-        if best.alike and len(best.possibly) == len(best.cells):
-            return "all equivalent"
+        if all_alike(best):
+            return f"all equivalent within {size_in_words(self.levels, self.levels.margin_pct)}"
         if len(best.possibly) == len(best.cells):
             return "none shown"
         if len(best.possibly) > MOST_NAMED:
@@ -149,6 +149,11 @@ class Ranked:
     def _some(self, cells: Sequence[int], joined: str) -> str:
         names = [self.name(cell) for cell in cells]
         return f" {joined} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def all_alike(best: Best) -> bool:
+    """Return whether all settings that are ranked are shown to be equivalent, and none is unknown."""
+    return best.alike and not best.unknown and len(best.possibly) == len(best.cells)
 
 
 def why_unknown(cell: SummarisedCell, unit: str) -> str:

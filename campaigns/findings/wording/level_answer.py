@@ -20,7 +20,7 @@ from campaigns.findings.wording.answer_text import (
     first_short,
 )
 from campaigns.findings.wording.at_loads import loads_text
-from campaigns.findings.wording.best_set import OF_THOSE, Ranked
+from campaigns.findings.wording.best_set import OF_THOSE, Ranked, all_alike
 from campaigns.findings.wording.cells import centre_of, in_prose, names_of
 from campaigns.findings.wording.drift import meanwhile
 from campaigns.findings.wording.two_sides import certainty_of_two, verdict_of_two
@@ -121,10 +121,14 @@ class _Writer:
             None if best.winner is None else self._level(group, best.winner)
             for group, best in groups
         }
+        at = "loads" if self.levels.loads else "combinations of the other factors"
+        everywhere = f"in {'both' if count == 2 else f'all {count}'} {at}{self.meanwhile}."
         if len(winners) == 1 and None not in winners and len(groups) == count:
-            every = "both" if count == 2 else f"all {count}"
-            at = "loads" if self.levels.loads else "combinations of the other factors"
-            text = f"{self.factor} {winners.pop()} is the {most} in {every} {at}{self.meanwhile}."
+            text = f"{self.factor} {winners.pop()} is the {most} {everywhere}"
+            return capitalised(f"{passing}{text}")
+        if all(all_alike(best) for _, best in groups) and len(groups) == count:
+            within = size_in_words(self.levels, self.levels.margin_pct)
+            text = f"all levels of {self.factor} are equivalent within {within} {everywhere}"
             return capitalised(f"{passing}{text}")
         if all(_shows_none(best) for _, best in groups) and len(groups) == count:
             return f"No setting is shown to be the {most} in any of {count} combinations."

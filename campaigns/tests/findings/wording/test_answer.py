@@ -1072,19 +1072,30 @@ def test_a_criterion_that_is_not_shown_to_be_kept_is_a_caveat_beside_a_compariso
     assert text.caveat == "Whether p95 of a registration stays within 3:00 min is not decided."
 
 
-def test_levels_that_are_alike_in_each_group_are_named():
+def test_where_no_group_shows_a_best_level_that_is_said_once():
     text = two_groups(possibly=((1, 2), (3, 4)))
     assert text.sentence == "No setting is shown to be the fastest in any of 2 combinations."
 
-    groups = [
-        level_group(
-            [2, 4],
-            cells=cells,
-            levels={"engine": engine},
-            best=best_of(cells, cells[0], [1.0, 1.0], possibly=cells, alike=True),
+
+def alike_but(*winners):
+    """Engines a and b; of each, the cell that is the fastest, or None where both levels are equivalent."""
+    groups = []
+    for engine, cells, winner in zip("ab", ([1, 2], [3, 4]), winners, strict=True):
+        could, cost = (cells, [0.0, 0.0]) if winner is None else ([winner], [30.0, 0.0])
+        best = best_of(
+            cells, could[-1], [1.0, 1.0], possibly=could, cost_pct=cost, alike=winner is None
         )
-        for engine, cells in (("a", [1, 2]), ("b", [3, 4]))
-    ]
-    assert answered(FOUR, levels=levels_of(*groups)).sentence == (
-        "The fastest workers: all equivalent (engine a); all equivalent (engine b)."
+        groups.append(level_group([2, 4], cells=cells, levels={"engine": engine}, best=best))
+    return answered(FOUR, levels=levels_of(*groups)).sentence
+
+
+def test_levels_that_are_alike_in_each_group_are_said_to_be_so_and_within_what():
+    assert alike_but(None, None) == (
+        "All levels of workers are equivalent within 2 % in both combinations of the other factors."
+    )
+
+
+def test_levels_that_are_alike_in_one_of_the_groups_are_named():
+    assert alike_but(2, None) == (
+        "The fastest workers: 4 (engine a); all equivalent within 2 % (engine b)."
     )
