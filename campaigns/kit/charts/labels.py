@@ -22,9 +22,11 @@ WORDS = {
     "db": "DB",
     "http": "HTTP",
     "ids": "IDs",
+    "mqtt": "MQTT",
     "rw": "access pattern",
     "sock": "socket",
     "sslmode": "SSL mode",
+    "ttl": "TTL",
 }
 """Parts of names that are written otherwise."""
 COUNTED = frozenset({"clients", "hosts", "users"})

@@ -28,6 +28,8 @@ def test_one_long_label_is_clipped_in_the_middle():
 @pytest.mark.parametrize(
     ("name", "words", "label"),
     [
+        ("mqtt_rate_limit", "MQTT rate limit", "MQTT rate limit"),
+        ("mqtt_ttl", "MQTT TTL", "MQTT TTL"),
         ("puma_workers", "puma workers", "Puma workers"),
         ("cpus", "CPUs", "CPUs"),
         ("memory_gib", "memory in GiB", "Memory in GiB"),
