@@ -61,6 +61,18 @@ class Guarded:
         """The requests: port, status, path, subject of the certificate, header Authorization."""
         return (self.place / "access.log").read_text().splitlines()
 
+    def asked_since(self, before: int, number: int = 1, path: str = "") -> list[str]:
+        """Return the requests after the first `before` that name a path, once there are so many.
+
+        nginx writes its log when an answer has been sent, which its client may have read before.
+        """
+
+        def found() -> list[str]:
+            return [line for line in self.asked()[before:] if path in line]
+
+        until(lambda: len(found()) >= number)
+        return found()
+
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:

@@ -49,15 +49,15 @@ def test_a_feed_that_wants_a_certificate_is_synced_and_proved(pulp, guarded):
     knowing(pulp, with_certificate(pulp, guarded))
     values = parameters(guarded.entitled + MANIFEST, credential="cdn")
     driver.look(pulp.target, values, RULES)
+    before = len(guarded.asked())
 
     measured, proofs = pulp.run(values)
 
     assert not measured.failure
     assert good(proofs), proofs
     assert measured.values["file_rate"] > 0
-    asked = [line for line in guarded.asked() if "file-" in line]
-    assert len(asked) == FILES
-    assert all('"CN=entitled"' in line for line in guarded.asked() if " 200 " in line)
+    assert len(guarded.asked_since(before, FILES, "file-")) == FILES
+    assert all('"CN=entitled"' in line for line in guarded.asked()[before:] if " 200 " in line)
 
 
 def test_what_pulp_has_of_it_is_read_back_and_gone_after_the_run(pulp, guarded):
