@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import secrets
 import shlex
 import stat
 import threading
@@ -17,6 +18,7 @@ import pytest
 import redis
 import requests
 
+from campaigns.tests.kinds.programs.certificates import Authority
 from e2e.conftest import FAST, copied, place, served, wait_for
 from perfdash.addresses import redis_url
 
@@ -110,6 +112,18 @@ class Visitor(requests.Session):
         return answer
 
 
+def credential_fields(place, directory):
+    """The secrets of a credential, each of them one that was never anywhere else."""
+    certificate, key = Authority(directory, "planted").identity("planted")
+    return {
+        "name": "planted",
+        "places": place,
+        "certificate": certificate,
+        "key": key,
+        "token": secrets.token_urlsafe(24),
+    }
+
+
 def target_fields(name, **changes):
     return {
         "name": name,
@@ -170,8 +184,12 @@ def look_everywhere(perfdash, search, data):
             search.look(f"file {within}", path.read_bytes())
 
 
-def test_no_secret_is_found_where_it_has_no_business(started):
+def test_no_secret_is_found_where_it_has_no_business(started, tmp_path):
     data = started.data
+    sandbox = next(
+        each for each in started.api("GET", "targets")["results"] if each["name"] == "sandbox"
+    )
+    credential = credential_fields(sandbox["base_url"].rstrip("/"), tmp_path)
     kept = {path.name: path.read_text().strip() for path in (data / "secrets").iterdir()}
     unused = started.manage("sign_in_link", "--base-url", started.state["base_url"])
     token = started.manage("create_token", "owner", "--name", "planted")
@@ -182,11 +200,15 @@ def test_no_secret_is_found_where_it_has_no_business(started):
             "token": token,
             "link": unused.rstrip("/").rpartition("/")[2],
             "used link": link.rstrip("/").rpartition("/")[2],
+            "credential's token": credential["token"],
+            "credential's key": credential["key"].splitlines()[2],
+            "credential's certificate": credential["certificate"].splitlines()[3],
             **kept,
         }
     )
     visitor = Visitor(started, search, link)
     with watching_processes(search, started.process.pid) as programs:
+        use_a_credential(started, search, visitor, sandbox["id"], credential)
         go_wrong_in_every_way(started, search, visitor, unused, token)
     assert programs
     look_everywhere(started, search, data)
@@ -196,6 +218,29 @@ def test_no_secret_is_found_where_it_has_no_business(started):
     assert search.looked_at > 1_000_000
     for path in (*(data / "secrets").iterdir(), data / "run" / "state.json"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def use_a_credential(started, search, visitor, sandbox, fields):
+    """Save it badly and well, load the sandbox with it, and look at each page that knows it."""
+    for wrong in ({"name": "x" * 200}, {"username": "both"}, {"key": fields["certificate"]}):
+        assert visitor.see("POST", "credentials/new/", data=fields | wrong).status_code == 422
+    visitor.see("POST", "credentials/new/", data=fields)
+    (made,) = started.api("GET", "credentials")["results"]
+    visitor.see(
+        "POST", f"credentials/{made['id']}/edit/", data={"name": "planted", "places": "https://h"}
+    )
+    scenario = 'steps: [{name: read, get: "/", headers: {X-Other: "{host}"}}]'
+    values = {"scenario": scenario, "credential": "planted", "iterations": 2, "hosts": 2}
+    campaign = measure(started, sandbox, "http", parameters=values)
+    pages = ["credentials/", f"credentials/{made['id']}/", f"credentials/{made['id']}/edit/"]
+    pages += ["api/v1/credentials", f"api/v1/credentials/{made['id']}", "activity/"]
+    names = ("", "runs.csv", "campaign.json", "log/", "runs/1/", "report/", "bundle/")
+    pages += [f"campaigns/{campaign}/{name}" for name in names]
+    pages += [f"api/v1/campaigns/{campaign}", f"api/v1/campaigns/{campaign}/runs/1"]
+    for page in pages:
+        visitor.see("GET", page)
+    facts = json.dumps(started.api("GET", f"campaigns/{campaign}/runs/1"))
+    assert "planted, version 1" in facts
 
 
 def go_wrong_in_every_way(started, search, visitor, unused, token):
