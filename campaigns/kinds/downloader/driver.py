@@ -51,6 +51,7 @@ from campaigns.kinds.downloader.source import (
     PROBE,
     SANDBOX_CONTENT,
     ask,
+    ask_as_target,
     entries_of,
     look,
 )
@@ -130,9 +131,9 @@ class Downloader(Driver):
 
     def probe(self, target: Target, rules: Rules) -> list[Proof]:
         """Prove that the base URL answers a HEAD request; a server that does not implement it is sent a GET."""
-        answer = ask(target.base_url, rules, None, PROBE, method="HEAD")
+        answer = ask_as_target(target, rules, "HEAD")
         if answer.status == HTTPStatus.NOT_IMPLEMENTED:
-            answer = ask(target.base_url, rules, None, PROBE)
+            answer = ask_as_target(target, rules, "GET")
         return [
             Proof("HTTP status", "below 500", answer.status, "", answer.status < 500),
             Proof(

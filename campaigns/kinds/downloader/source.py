@@ -1,5 +1,7 @@
 """Fetch the manifest and the answer to a probe from the target, without an engine."""
 
+import ssl
+
 from campaigns.kinds.base import (
     AddressRefused,
     Context,
@@ -13,6 +15,7 @@ from campaigns.kinds.base.places import url_of
 from campaigns.kinds.downloader.form import FILE_TIMEOUT_SECONDS
 from campaigns.kinds.programs import manifest
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
+from campaigns.kit.http.credentials import BadCertificate, context_of
 from campaigns.kit.http.failures import ANONYMOUS, FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules
 
@@ -21,6 +24,11 @@ PROBE = Limits(
 )
 REFUSING = frozenset({400, 401, 403, 404, 410, 414, 451})
 """Answers that a repeated request does not change; a server without HEAD gives another one."""
+OF_A_SERVER = "Check that the server runs, and the target's base URL."
+OF_TLS = (
+    "Check the CA bundle of the target, and the client certificate if the server wants one (the target's page). The downloader "
+    "itself uses neither."
+)
 SANDBOX_CONTENT = (
     *("files=100,size=20480", "files=100,size=20480/latency=20"),
     *("preset=many-small", "preset=few-large"),
@@ -63,15 +71,29 @@ def look(url: str, rules: Rules) -> None:
         _whole(answer)
 
 
+def ask_as_target(target: Target, rules: Rules, method: str) -> Answer:
+    """Ask for the base URL with the CA bundle and the client certificate of the target. Raise DriverError without an answer."""
+    try:
+        tls = context_of(target.tls)
+    except BadCertificate as error:
+        raise DriverError(f"{error} Mend it on the target's page.") from None
+    return ask(target.base_url, rules, None, PROBE, method, tls)
+
+
 def ask(
-    url: str, rules: Rules, context: Context | None, limits: Limits, method: str = "GET"
+    url: str,
+    rules: Rules,
+    context: Context | None,
+    limits: Limits,
+    method: str = "GET",
+    tls: ssl.SSLContext | None = None,
 ) -> Answer:
     """Fetch something small from the target. Raise DriverError where there is no answer."""
     check = context.check if context else lambda: None
     sender = context.sender if context else ANONYMOUS
     rate = context.most_per_second if context else None
     try:
-        return fetch(url, rules, check, limits, method, sender, rate)
+        return fetch(url, rules, check, limits, method, sender, rate, tls=tls)
     except Refused as refusal:
         raise AddressRefused(str(refusal)) from None
     except BadUrl as error:
@@ -81,9 +103,9 @@ def ask(
             raise AddressRefused(str(error)) from None
         if error.failure == "size":
             raise DriverError(f"{url} is no manifest: it has {error}.") from None
+        what_to_do = OF_TLS if error.failure == "tls" else OF_A_SERVER
         raise TargetUnavailable(
-            f"{url} gave no answer: {FAILURES[error.failure]} ({error}). Check that the server "
-            "runs, and the target's base URL."
+            f"{url} gave no answer: {FAILURES[error.failure]} ({error}). {what_to_do}"
         ) from None
 
 
