@@ -35,6 +35,8 @@ ANSWER_SECONDS = 60.0
 MOST_BYTES = 32 * 1024 * 1024
 SHOWN = 300
 MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|\Z)|<[^>]*(>|\Z)", re.DOTALL | re.IGNORECASE)
+TITLE = re.compile(r"<title\b.*?(</title>|\Z)", re.DOTALL | re.IGNORECASE)
+"""The body of a page about an error often says it once more."""
 HARMLESS = ("GET", "HEAD")
 """Methods that change nothing on the server."""
 REPEATABLE = "GET"
@@ -75,9 +77,19 @@ def shown_begin(body: bytes, headers: Mapping[str, str]) -> str:
     # Markup is read of a bounded part alone; what is left of it may be short enough to be shown to its end.
     text = begin_of(body[: 8 * SHOWN].decode(errors="replace"), 4 * SHOWN)
     if "html" in headers.get("Content-Type", ""):
-        text = MARKUP.sub(" ", text)
+        text = _words_of(text)
     text = " ".join(text.split())
     return redact(text) if len(text) <= SHOWN else f"{begin_of(text, SHOWN)}…"
+
+
+def _words_of(page: str) -> str:
+    """Return the text of a web page; what its body says once more of its title is left out."""
+    title = " ".join(MARKUP.sub(" ", "".join(found[0] for found in TITLE.finditer(page))).split())
+    body = " ".join(MARKUP.sub(" ", TITLE.sub(" ", page)).split())
+    number, _, words = title.partition(" ")
+    for said in (title, words if number.isdecimal() else ""):
+        body = body.replace(said, "") if said else body
+    return f"{title} {body}"
 
 
 class Connection:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from campaigns.kit.http.connection import Connection
+from campaigns.kit.http.connection import Connection, shown_begin
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
 from campaigns.kit.http.errors import NoAnswer, Strange
 from campaigns.kit.network import Refused, parse_rules
@@ -199,3 +199,25 @@ def test_a_client_certificate_is_taken_and_leaves_no_file(authority, tmp_path, m
 def test_what_is_no_certificate_is_told(tls, message):
     with pytest.raises(BadCertificate, match=message):
         context_of(tls)
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        pytest.param(
+            "<title>401 Authorization Required</title><h1>401 Authorization Required</h1><hr>nginx",
+            "401 Authorization Required nginx",
+            id="said_twice",
+        ),
+        pytest.param(
+            "<title>400 No certificate was sent</title><h1>400 Bad Request</h1><p>No certificate was sent</p>nginx",
+            "400 No certificate was sent 400 Bad Request nginx",
+            id="without_its_number",
+        ),
+        pytest.param(
+            "<head><title>Sign in</title></head><body></body>", "Sign in", id="only_title"
+        ),
+    ],
+)
+def test_words_of_a_page_are_shown_once(page, shown):
+    assert shown_begin(page.encode(), {"Content-Type": "text/html"}) == shown
