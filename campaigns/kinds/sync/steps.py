@@ -57,7 +57,7 @@ from campaigns.kinds.sync.repositories import (
     stored_pairs,
     unless_removed,
 )
-from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, samples_of, sync_all
+from campaigns.kinds.sync.syncing import STEP_SECONDS, Syncs, failure_of, samples_of, sync_all
 from campaigns.kit.mappings import Json
 from campaigns.kit.network import Rules
 
@@ -127,7 +127,11 @@ class PulpSteps:
                     in_force(pulp, pairs, parameters, credential_in(target, parameters))
                 )
                 if parameters["repeat"] == "unchanged":
-                    _first_sync(pulp, pairs, parameters, context.deadline_seconds)
+                    try:
+                        _first_sync(pulp, pairs, parameters, context.deadline_seconds)
+                    except TaskFailed as error:
+                        require_taken([failure_of(error.task)], target, parameters, context.rules)
+                        raise NotClean(f"{error} A repeated sync needs a first one.") from None
             return settings
 
     def measure(self, target: Target, parameters: Parameters, context: Context) -> Measured:
@@ -214,7 +218,7 @@ class PulpSteps:
 
 
 def _first_sync(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit: float) -> None:
-    """Sync for the first time, which is not measured. Raise NotClean."""
+    """Sync for the first time, which is not measured. Raise NotClean, TaskFailed."""
     end = time.monotonic() + limit
     hrefs = [start_sync(pulp, pair, parameters) for pair in pairs]
     try:
@@ -225,8 +229,6 @@ def _first_sync(pulp: Pulp, pairs: Sequence[Pair], parameters: Parameters, limit
             f"{error} A repeated sync needs a first one, which may take as long as the campaign's "
             f"limit of a run, {limit:g} s: raise that."
         ) from None
-    except TaskFailed as error:
-        raise NotClean(f"{error} A repeated sync needs a first one.") from None
 
 
 def _measured(

@@ -116,6 +116,19 @@ def test_a_wrong_login_is_told_in_the_feeds_words_before_and_in_a_run(pulp, guar
     assert "wrong-sentinel" not in str(refused.value)
 
 
+def test_a_wrong_login_is_refused_for_good_in_the_first_of_two_syncs(pulp, guarded):
+    knowing(pulp, credential(pulp, guarded, **WRONG["password"]))
+    values = parameters(
+        guarded.private + "/feed/PULP_MANIFEST", credential="cdn", repeat="unchanged"
+    )
+
+    with pytest.raises(CredentialRefused, match="does not take the credential “cdn”") as refused:
+        pulp.run(values)
+
+    assert refused.value.lasting
+    assert str(refused.value).count("Authorization Required") == 1
+
+
 def test_a_certificate_of_another_authority_is_told_in_the_feeds_words(pulp, guarded, tmp_path):
     certificate, key = type(guarded.authority)(tmp_path, "others").identity("stranger")
     knowing(pulp, credential(pulp, guarded, certificate=certificate, key=key))
