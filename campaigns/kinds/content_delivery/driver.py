@@ -69,7 +69,7 @@ from campaigns.kinds.content_delivery.reading import (
     stored_listing,
 )
 from campaigns.kinds.content_delivery.running import (
-    anonymous,
+    as_target,
     asking_as_host,
     credential_for,
     deliver,
@@ -144,7 +144,7 @@ class ContentDelivery(Driver):
         if target.family == PULP:
             with pulp_of(target, rules, log_in=False) as pulp:
                 return [Proof("Pulp", "any", versions_of(pulp.status()), "", ok=True)]
-        answer = server_of(target.base_url, asking_as_host(target, anonymous(target), rules))
+        answer = server_of(target.base_url, asking_as_host(target, as_target(target), rules))
         return [Proof("HTTP status", "below 500", answer.status, "", answer.status < 500)]
 
     def quiet(self, target: Target, rules: Rules) -> str:
@@ -368,7 +368,7 @@ class ContentDelivery(Driver):
         if target.family == PULP:
             with pulp_of(target, context) as pulp:
                 return facts_of(pulp.status(), target)
-        answer = server_of(target.base_url, asking_as_host(target, anonymous(target), context))
+        answer = server_of(target.base_url, asking_as_host(target, as_target(target), context))
         server = answer.headers.get("Server", "")
         facts = {"server": server or "not told", **target_facts(target)}
         if server.startswith(SANDBOX):

@@ -70,9 +70,10 @@ def shown_by(target: Target, parameters: Parameters, context: Context | None = N
     return shown
 
 
-def anonymous(target: Target) -> Shown:
-    """Return what is shown to see whether a server answers."""
-    return Shown(ca=target.tls.ca_bundle)
+def as_target(target: Target) -> Shown:
+    """Return what is shown to see whether a server answers: the target's own certificate, where it has one."""
+    own = target.tls
+    return Shown(certificate=own.certificate, key=own.key, ca=own.ca_bundle)
 
 
 def credential_for(target: Target, parameters: Parameters) -> Credential | None:

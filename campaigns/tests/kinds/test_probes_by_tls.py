@@ -3,6 +3,7 @@
 import pytest
 
 from campaigns.kinds.base import DriverError, Target, TargetUnavailable
+from campaigns.kinds.content_delivery.driver import driver as content_delivery
 from campaigns.kinds.downloader.driver import driver
 from campaigns.kit.http.credentials import Tls
 from campaigns.kit.network import parse_rules
@@ -14,16 +15,17 @@ pytestmark = pytest.mark.e2e
 RULES = parse_rules("127.0.0.1:*")
 
 
-def status_with(guarded, tls):
+def status_with(guarded, tls, driver=driver):
     proofs = driver.probe(Target("web", "http", guarded.entitled, tls=tls), RULES)
     return next(proof.measured for proof in proofs if proof.name == "HTTP status")
 
 
-def test_a_probe_shows_the_certificate_of_the_target(guarded):
+@pytest.mark.parametrize("kind", [driver, content_delivery], ids=["downloader", "content"])
+def test_a_probe_shows_the_certificate_of_the_target(guarded, kind):
     certificate, key = guarded.authority.identity("prober")
     before = len(guarded.asked())
 
-    status_with(guarded, Tls(ca_bundle=guarded.ca, certificate=certificate, key=key))
+    status_with(guarded, Tls(ca_bundle=guarded.ca, certificate=certificate, key=key), kind)
 
     assert '"CN=prober"' in guarded.asked_since(before)[0]
 
