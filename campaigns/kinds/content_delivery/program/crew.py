@@ -160,8 +160,10 @@ class Crew(Sequences):
             self._failed.put(place, (*row, 0, False, tries - 1, failure.kind, str(failure)[:300]))
 
     def progress(self) -> ProgramProgress:
-        """Return the numbers of hosts and of packages."""
+        """Return the numbers of hosts and of packages, and the packages of each second."""
+        self._fold_seconds()
         return super().progress() | {
+            "per_second": self._per_second["packages"],
             "packages_done": self.counts["packages"],
             "packages_failed": self.counts["packages_failed"],
         }

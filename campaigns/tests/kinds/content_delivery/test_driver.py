@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import requests
@@ -33,6 +35,18 @@ def run(target, parameters, keeper):
 
 def proof(proofs, name):
     return next(each for each in proofs if each.name == name)
+
+
+def test_the_live_rate_counts_packages_and_no_metadata(target, keeper, sandbox):
+    parameters = parameters_of(repository="rpm/packages=20,size=4kB/", hosts=3, packages=20)
+    seen: list[dict[str, Any]] = []
+    context = replace(keeper.context(), progress=seen.append)
+    driver.reset(target, parameters, context)
+
+    driver.measure(target, parameters, context)
+
+    assert seen[-1]["packages_done"] == 60
+    assert sum(seen[-1]["rate_series"]) == 60
 
 
 def test_hosts_fetch_a_repository(target, keeper, sandbox):
