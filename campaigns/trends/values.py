@@ -11,7 +11,11 @@ from campaigns.stats.units import Count, OnLogs
 
 @dataclass(frozen=True, slots=True)
 class TrendState:
-    """The stored state of a trend. told: sessions with a value; newest, curve: of these, on logs; the rest as in `noise.Noise`."""
+    """The stored state of a trend. told: sessions with a value; newest, curve: of these, on logs.
+
+    between, repeated, within: as in `noise.Noise`. p, more, suspected: what the screen says of the newest session, how many sessions are
+    missing until it can, and the kind of suspicion.
+    """
 
     sessions: Count = 0
     told: Count = 0
@@ -23,6 +27,9 @@ class TrendState:
     between: OnLogs | None = None
     repeated: Count = 0
     within: OnLogs | None = None
+    p: float | None = None
+    more: Count = 0
+    suspected: str = ""
 
     @classmethod
     def of(cls, stored: Json) -> "TrendState":

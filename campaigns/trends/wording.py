@@ -1,4 +1,4 @@
-"""All sentences on trends. Before there is a test, nothing is called better or worse. Pure."""
+"""All sentences on trends. What is not tested is called neither better nor worse. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from campaigns.kit.mappings import Json
 from campaigns.kit.numbers import amount, counted, number
 from campaigns.trends.values import Session, TrendState
 
-NO_TEST = "No test judges this line yet, so nothing is called better or worse."
+TOO_LITTLE = "There is too little history to judge the newest session"
 MOST_FACTS = 2
 WHY: Mapping[str, str] = {
     "torn": "the version changed within the session, or parts of the target had different ones",
@@ -33,7 +33,8 @@ def sentences(
     label: str, unit: str, subject: str, state: TrendState, sessions: Sequence[Session]
 ) -> Sentences:
     """Return what a trend says. sessions: of the line, in the order of the page."""
-    return Sentences(_verdict(label, unit, subject, state), _certainty(state), _caveat(sessions))
+    caveat = _caveat(state, sessions)
+    return Sentences(_verdict(label, unit, subject, state), _certainty(state), caveat)
 
 
 def _verdict(label: str, unit: str, subject: str, state: TrendState) -> str:
@@ -41,7 +42,24 @@ def _verdict(label: str, unit: str, subject: str, state: TrendState) -> str:
         return f"{label}: no session has a value yet."
     version = f", {subject} {state.version}" if subject and state.version else ""
     which = "the only session" if state.told == 1 else f"the newest of {state.told} sessions"
-    return f"{label}: {amount(state.value, unit)} in {which}{version}."
+    judged = f": {_judged(state)}" if _judged(state) else ""
+    return f"{label}: {amount(state.value, unit)} in {which}{version}{judged}."
+
+
+def _judged(state: TrendState) -> str:
+    """Return what the screen says of the newest session; empty where it could not be tested."""
+    if state.suspected:
+        return SUSPECTED[state.suspected]
+    return "" if state.p is None else "not suspected to be worse"
+
+
+SUSPECTED: Mapping[str, str] = {
+    "failing": "suspected to be worse, since it fails",
+    "screen": "suspected to be worse",
+    "change": "suspected to be worse since an earlier session",
+    "creep": "suspected to have become worse little by little",
+    "machine": "worse within one version, so it is the machine",
+}
 
 
 def _certainty(state: TrendState) -> str:
@@ -56,12 +74,16 @@ def _certainty(state: TrendState) -> str:
     )
 
 
-def _caveat(sessions: Sequence[Session]) -> str:
+def _caveat(state: TrendState, sessions: Sequence[Session]) -> str:
     bordered = [each for each in sessions if each.border]
-    if not bordered:
-        return NO_TEST
-    last = max(bordered, key=lambda each: each.at)
-    return f"{last.border}: older sessions are not comparable. {NO_TEST}"
+    parts = []
+    if bordered:
+        last = max(bordered, key=lambda each: each.at)
+        parts.append(f"{last.border}: older sessions are not comparable.")
+    if state.told and not _judged(state):
+        more = f": {counted(state.more, 'more session')} needed" if state.more else ""
+        parts.append(f"{TOO_LITTLE}{more}.")
+    return " ".join(parts)
 
 
 def percent(on_logs: float) -> str:
