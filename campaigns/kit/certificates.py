@@ -12,7 +12,10 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 
-BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+BLOCK = re.compile(
+    r"-----BEGIN ([A-Z0-9 ]{1,40})-----(?:(?!-----BEGIN ).)*?-----END \1-----", re.DOTALL
+)
+"""A block of PEM; one that does not end is given up at the next one, so that many of them cost no square of their length."""
 CERTIFICATE = "CERTIFICATE"
 CERTIFICATES = (CERTIFICATE, "X509 CERTIFICATE", "TRUSTED CERTIFICATE")
 BEGIN = "-----BEGIN "

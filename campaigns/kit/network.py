@@ -112,10 +112,16 @@ class Endpoint:
     address: Address | None
 
 
+AUTHORITY_ENDS = re.compile(r"[/?#]")
+
+
 def parse_url(url: str, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
     """Return scheme, host and port of a URL of one of the schemes. Raise BadUrl where anything is ambiguous."""
     if len(url) > 2000:
         raise BadUrl(f"The URL has {len(url)} characters; give one of at most 2000.")
+    if "@" in AUTHORITY_ENDS.split(url.partition("//")[2], maxsplit=1)[0]:
+        # First, since all other messages quote the URL.
+        raise BadUrl("The URL holds a user name or password; give those in their own fields.")
     if not url.isprintable() or "\\" in url or " " in url:
         raise BadUrl(f"The URL {url!r} holds a blank, a backslash or a control character.")
     try:
@@ -128,8 +134,6 @@ def parse_url(url: str, schemes: Sequence[str] = WEB_SCHEMES) -> Endpoint:
     if parts.scheme not in schemes:
         known = " or ".join(f"{scheme}://" for scheme in schemes)
         raise BadUrl(f"The URL {url!r} must begin with {known}.")
-    if "@" in parts.netloc:
-        raise BadUrl("The URL holds a user name or password; give those in their own fields.")
     if not parts.hostname:
         raise BadUrl(f"The URL {url!r} names no host; give {_example(schemes)}.")
     if port == 0:
