@@ -21,8 +21,9 @@ DOORS = (
     "/sign-in/invitation/",
     "/public/",
     "/account/notifications/confirm/",
+    "/hooks/",
 )
-"""Paths that contain a token, which must not be in the log: it signs in anybody who has it."""
+"""Paths that contain a token, which must not be in the log: it opens something for anybody who has it."""
 SECRETS = (
     (re.compile(rf"({'|'.join(DOORS)})[^/\s\"']+"), r"\1…"),
     (re.compile(r"(\w://)[^/\s@\"']*@"), r"\1…@"),  # name and password within a URL

@@ -21,6 +21,7 @@ PUBLIC = {
     "/ready",
     "/api/v1/schemas/campaign.json",
     "/public/x/",
+    "/hooks/x/",  # takes signed messages of other servers alone
 }
 """The schema is for editors, which have no token, and tells nothing of this installation.
 
@@ -43,6 +44,7 @@ EXAMPLES = {
     "user": "x",
     "link": "1",
     "page": "api",
+    "word": "acknowledge",
 }
 
 

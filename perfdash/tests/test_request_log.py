@@ -126,6 +126,7 @@ ADDRESSES = sorted(with_a_token())
 def test_the_scan_sees_every_address_with_a_token():
     assert ADDRESSES == [
         "/account/notifications/confirm/PLANTED/",
+        "/hooks/PLANTED/",
         "/public/PLANTED/",
         "/sign-in/invitation/PLANTED/",
         "/sign-in/link/PLANTED/",

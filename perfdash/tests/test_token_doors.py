@@ -111,7 +111,7 @@ def test_to_operate_takes_the_other_scopes_in():
 
     assert sender.get("/api/v1/campaigns").status_code == 200
     assert sender.post("/api/v1/campaigns/1/launch").status_code == 404
-    assert sender.get("/api/v1/whoami").json()["scopes"] == ["read", "submit", "operate"]
+    assert sender.get("/api/v1/whoami").json()["scopes"] == ["read", "submit", "trigger", "operate"]
 
 
 def test_an_address_that_is_not_there_is_told_apart_from_a_method(subtests):

@@ -118,7 +118,8 @@ def test_scripts_that_take_time_and_fail_as_another_user(keeper, request_for, ke
     assert column(answered, "exit_code") == [3]
     assert column(answered, "failure") == [""]  # that a script fails is no failure of its host
     assert column(answered, "faults") == [0]
-    assert column(answered, "finished_us")[0] - column(answered, "started_us")[0] >= 200_000
+    took = column(answered, "finished_us")[0] - column(answered, "started_us")[0]
+    assert took >= 190_000  # a timer may ring a little early
 
 
 def test_a_host_with_two_jobs_has_a_row_for_each(keeper, request_for, key, tmp_path):
