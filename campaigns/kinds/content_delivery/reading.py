@@ -15,10 +15,12 @@ from campaigns.kinds.base import (
     ParametersRefused,
     TargetUnavailable,
 )
+from campaigns.kinds.base.feed import WANTS_CERTIFICATE
 from campaigns.kinds.programs import repository
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kinds.programs.metadata import BadMetadata, unpacked
 from campaigns.kinds.programs.repository import Named
+from campaigns.kit.http.connection import shown_begin
 from campaigns.kit.http.credentials import BadCertificate, Tls, context_of
 from campaigns.kit.http.failures import ANONYMOUS, FAILURES, FileFailed
 from campaigns.kit.network import BadUrl, Refused, Rules
@@ -32,7 +34,6 @@ LISTING = "repository.json"
 MOST_BYTES = 32 * 1024 * 1024
 MOST_PACKED = 1024 * 1024 * 1024
 MOST_SECONDS = 900.0
-MOST_WORDS = 200
 SMALL = Limits(10.0, 30.0, 120.0, MOST_BYTES)
 LARGE = Limits(10.0, 30.0, MOST_SECONDS, MOST_PACKED)
 PEEK = Limits(5.0, 10.0, 20.0, MOST_BYTES)
@@ -204,16 +205,14 @@ def _require_found(answer: Answer) -> None:
             "list of paths.",
             {"repository": f"There is no repodata/repomd.xml ({answer.status}): give the directory that has it, a {MANIFEST}, or a list of paths."},
         )  # fmt: skip
-    if answer.status in NOT_LET_IN:
+    words = shown_begin(answer.body, answer.headers)
+    message = f"{answer.url} answered {answer.status}{f' (“{words}”)' if words else ''}"
+    if answer.status in NOT_LET_IN or (answer.status == 400 and WANTS_CERTIFICATE.search(words)):
         raise ParametersRefused(
-            f"{answer.url} answered {answer.status}: the server does not let such a host in. Check the certificate that hosts show "
+            f"{message}: the server does not let such a host in. Check the certificate that hosts show "
             "(identity), and whether it is entitled to this repository.",
             {"identity": f"The server answers {answer.status} to it: choose hosts with another certificate."},
         )  # fmt: skip
-    words = "".join(filter(str.isprintable, answer.body[:MOST_WORDS].decode(errors="replace")))
-    message = f"{answer.url} answered {answer.status}" + (
-        f" ({words.strip()})" if words.strip() else ""
-    )
     if answer.status >= 500 or answer.status in (408, 425, 429):
         raise TargetUnavailable(f"{message}; look at the server, and run again.")
     raise DriverError(f"{message}; check the parameter repository.")
