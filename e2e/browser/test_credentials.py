@@ -31,7 +31,7 @@ def of_pulp(page, pulp):
     """Steps 1 and 3 of how-to/sync."""
     page.goto("/targets/")
     page.get_by_role("link", name="New target").click()
-    page.get_by_label("Name", exact=True).fill("my Pulp")
+    page.get_by_label("Name", exact=True).fill("my Pulp with feeds")
     page.get_by_label("Family").select_option("pulp")
     page.get_by_label("Base URL").fill(pulp.base_url)
     page.get_by_label("User name").fill(pulp.user)
@@ -39,7 +39,7 @@ def of_pulp(page, pulp):
     page.get_by_label("This server belongs to perfdash alone").check()
     page.get_by_label("This server is mine; perfdash may put load on it").check()
     page.get_by_role("button", name="Save target").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("my Pulp")
+    expect(page.get_by_role("heading", level=1)).to_have_text("my Pulp with feeds")
 
 
 def of_credential(page, name, places, certificate, key, ca):
@@ -73,7 +73,7 @@ def test_the_how_to_is_walked_by_its_words(page, pulp, guarded):
     page.goto("/campaigns/new/")
     page.get_by_label("What do you want to know?").fill("Does a feed with a certificate sync?")
     page.get_by_role("radio", name=re.compile("^Sync")).check()
-    option = page.locator("[name=target] option", has_text="my Pulp")
+    option = page.locator("[name=target] option", has_text="my Pulp with feeds")
     page.get_by_label("Target", exact=True).select_option(option.get_attribute("value"))
     expect(page.get_by_label("Feed", exact=True)).to_be_visible()
     page.get_by_label("Feed", exact=True).fill(f"{guarded.entitled}/feed/PULP_MANIFEST")

@@ -37,6 +37,7 @@ def test_a_line_begins_and_is_measured_as_the_how_to_says(visit, cookies, perfda
     line = page.url
 
     follow(page, measure, {})
+    page.wait_for_url(re.compile(r"/campaigns/\d+/"))
     (number,) = re.findall(r"/campaigns/(\d+)/", page.url)
     made = int(number)
     assert made != campaign
