@@ -128,7 +128,7 @@ def test_retries_come_through_what_fails_once(deliver, sandbox):
 
 @pytest.mark.parametrize(
     ("faults", "requests", "fetched"),
-    [({"flaky": 0.2}, (26,), (18, 19)), ({"errors": 0.2}, (21, 22, 23), (13, 14))],
+    [({"flaky": 0.2}, (26,), (18, 19)), ({"errors": 0.2}, (20, 21, 22, 23), (12, 13, 14))],
     ids=["flaky", "errors"],
 )
 def test_a_host_of_dnf_gives_up_after_as_many_failures_as_dnf(
