@@ -263,11 +263,16 @@ def _no_answer(url: str, error: FileFailed, credential: Credential | None) -> Dr
     return TargetUnavailable(said)
 
 
+def wants_login(status: int, words: str) -> bool:
+    """Return whether a server refuses who asks, by its status and the words of its answer: nginx answers 400 where it wants a certificate."""
+    return status in REFUSALS or (status == 400 and bool(WANTS_CERTIFICATE.search(words)))
+
+
 def _refusal(url: str, answer: Answer, credential: Credential | None) -> DriverError:
     """Return the error for a status other than 200, with the feed's own words where it wants another login."""
     words = shown_begin(answer.body, answer.headers)
     said = f"The feed {url} answered {answer.status}"
-    if answer.status in REFUSALS or (answer.status == 400 and WANTS_CERTIFICATE.search(words)):
+    if wants_login(answer.status, words):
         said = f"{said}{f': “{words}”' if words else ''}."
         if credential is None:
             return CredentialRefused(f"{said} {NAME_ONE}")

@@ -15,7 +15,7 @@ from campaigns.kinds.base import (
     ParametersRefused,
     TargetUnavailable,
 )
-from campaigns.kinds.base.feed import WANTS_CERTIFICATE
+from campaigns.kinds.base.feed import wants_login
 from campaigns.kinds.programs import repository
 from campaigns.kinds.programs.fetch import Answer, Limits, fetch
 from campaigns.kinds.programs.metadata import BadMetadata, unpacked
@@ -37,7 +37,6 @@ MOST_SECONDS = 900.0
 SMALL = Limits(10.0, 30.0, 120.0, MOST_BYTES)
 LARGE = Limits(10.0, 30.0, MOST_SECONDS, MOST_PACKED)
 PEEK = Limits(5.0, 10.0, 20.0, MOST_BYTES)
-NOT_LET_IN = (401, 403)
 NO_SUCH = (404, 410)
 
 
@@ -207,7 +206,7 @@ def _require_found(answer: Answer) -> None:
         )  # fmt: skip
     words = shown_begin(answer.body, answer.headers)
     message = f"{answer.url} answered {answer.status}{f' (“{words}”)' if words else ''}"
-    if answer.status in NOT_LET_IN or (answer.status == 400 and WANTS_CERTIFICATE.search(words)):
+    if wants_login(answer.status, words):
         raise ParametersRefused(
             f"{message}: the server does not let such a host in. Check the certificate that hosts show "
             "(identity), and whether it is entitled to this repository.",
