@@ -42,6 +42,8 @@ def _verdict(label: str, unit: str, subject: str, state: TrendState) -> str:
         return f"{label}: no session has a value yet."
     version = f", {subject} {state.version}" if subject and state.version else ""
     which = "the only session" if state.told == 1 else f"the newest of {state.told} sessions"
+    if state.told < state.sessions:
+        which += " with a value"
     judged = f": {_judged(state)}" if _judged(state) else ""
     return f"{label}: {amount(state.value, unit)} in {which}{version}{judged}."
 
